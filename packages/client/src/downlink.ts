@@ -1,0 +1,123 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { EnvelopeReader, decodeEndStream, decodeUnaryError, encodeEnvelope } from '@tandem/protocol';
+import { AgentServerMessageSchema } from '@tandem/protocol/agent';
+import type { AgentServerMessage } from '@tandem/protocol/agent';
+import { BidiRequestIdSchema } from '@tandem/protocol/aiserver';
+import { paths } from './connection.ts';
+import type { Connection } from './connection.ts';
+import { AttemptFailure, connectionFailure, failureOf, failureOfFault, protocolFailure } from './failure.ts';
+import { limits } from './limits.ts';
+import { readBody } from './transport.ts';
+import type { Decompress, TransportAnswer } from './transport.ts';
+
+/** What comes down: messages, and at the end the status of the stream. A stream that ends otherwise throws. */
+export type Downlink = AsyncIterable<{ message: AgentServerMessage } | { end: AttemptFailure | undefined }>;
+
+/** Opens RunSSE (§15) for `requestId`. Resolves once the server has accepted the stream; rejects with an AttemptFailure. */
+export async function openDownlink(
+  connection: Connection,
+  request: { requestId: string; headers: Record<string, string>; signal: AbortSignal; onFrame: () => void },
+): Promise<Downlink> {
+  const { transport } = connection;
+  const codecs = [...transport.codecs.keys()];
+  let answer: TransportAnswer;
+  try {
+    answer = await transport.exchange({
+      method: 'POST',
+      url: connection.baseUrl + paths.runSse,
+      headers: {
+        ...connection.headers,
+        ...request.headers,
+        'content-type': 'application/connect+proto',
+        'connect-protocol-version': '1',
+        ...(codecs.length === 0 ? {} : { 'connect-accept-encoding': codecs.join(',') }),
+      },
+      body: encodeEnvelope(toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: request.requestId }))),
+      signal: request.signal,
+    });
+  } catch (error) {
+    throw failureOf(error, `cannot reach ${connection.baseUrl}`);
+  }
+  // The status comes first: a body that is no stream would only confuse the frame reader.
+  if (answer.status !== 200) throw await refusal(answer, 'the run stream');
+  const type = answer.header('content-type') ?? '';
+  if (!type.startsWith('application/connect+proto')) {
+    throw protocolFailure(`${connection.baseUrl} answered with ${type || 'no content type'}; is it an agent server?`);
+  }
+  return readFrames(answer, chooseCodec(answer, transport.codecs), request.onFrame);
+}
+
+/** The failure in an answer whose status is not 200. */
+export async function refusal(answer: TransportAnswer, what: string): Promise<AttemptFailure> {
+  let body: Uint8Array;
+  try {
+    body = await readBody(answer.body, limits.unaryAnswerBytes);
+  } catch (error) {
+    return failureOf(error, `${what} was refused with HTTP ${answer.status}, and its text was cut off`);
+  }
+  const failure = failureOfFault(decodeUnaryError(answer.status, body), body);
+  if (failure.error.message.includes(String(answer.status))) return failure;
+  return new AttemptFailure(
+    { ...failure.error, message: `${failure.error.message} (HTTP ${answer.status} for ${what})` },
+    { waitMs: failure.waitMs, cancelled: failure.cancelled, cause: failure.cause },
+  );
+}
+
+type Codec = { name: string; decompress: Decompress | undefined };
+
+function chooseCodec(answer: TransportAnswer, codecs: ReadonlyMap<string, Decompress>): Codec {
+  const name = answer.header('connect-content-encoding') ?? 'identity';
+  return { name, decompress: codecs.get(name) };
+}
+
+async function* readFrames(answer: TransportAnswer, codec: Codec, onFrame: () => void): AsyncGenerator<
+  { message: AgentServerMessage } | { end: AttemptFailure | undefined }
+> {
+  const reader = new EnvelopeReader({ maxBytes: limits.frameBytes });
+  const chunks = answer.body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      let next: IteratorResult<Uint8Array>;
+      try {
+        next = await chunks.next();
+      } catch (error) {
+        throw failureOf(error, 'the run stream broke off');
+      }
+      if (next.done === true) break;
+      for (const envelope of reader.push(next.value)) {
+        onFrame();
+        const payload = envelope.compressed ? await expand(envelope.payload, codec) : envelope.payload;
+        if (envelope.endStream) {
+          const { fault } = decodeEndStream(payload);
+          yield { end: fault === undefined ? undefined : failureOfFault(fault, payload) };
+          return;
+        }
+        yield { message: decodeMessage(payload) };
+      }
+    }
+    const cut = reader.buffered > 0 ? ` in the middle of a frame, after ${reader.buffered} bytes of it` : '';
+    throw connectionFailure('Connection cut', `the server closed the run stream without an end frame${cut}`);
+  } finally {
+    // Whoever leaves the loop is done with the connection; a failure to close it concerns nobody any more.
+    await chunks.return?.()?.catch(() => undefined);
+  }
+}
+
+async function expand(payload: Uint8Array, codec: Codec): Promise<Uint8Array> {
+  if (codec.decompress === undefined) {
+    throw protocolFailure(`a frame is compressed, but the stream's encoding is ${codec.name}, which was not asked for`);
+  }
+  try {
+    return await codec.decompress(payload, limits.frameBytes);
+  } catch (error) {
+    throw failureOf(error, `a frame of ${payload.length} bytes is not valid ${codec.name}`);
+  }
+}
+
+function decodeMessage(payload: Uint8Array): AgentServerMessage {
+  try {
+    return fromBinary(AgentServerMessageSchema, payload);
+  } catch (error) {
+    throw failureOf(error, `a frame of ${payload.length} bytes is no AgentServerMessage`);
+  }
+}

@@ -1,0 +1,32 @@
+export { AgentClient } from './client.ts';
+export type { AgentClientOptions } from './client.ts';
+export type { Run } from './run.ts';
+export type { Mode, PromptImage, RunOptions } from './run-request.ts';
+export type {
+  CheckpointEvent,
+  EndEvent,
+  NoticeEvent,
+  QuestionEvent,
+  RetryEvent,
+  RunEvent,
+  TextEvent,
+  ThinkingEvent,
+  ToolEvent,
+  ToolOutputEvent,
+  Usage,
+  UsageEvent,
+} from './event.ts';
+export { AttemptFailure } from './failure.ts';
+export type { RunError } from './failure.ts';
+export { hasSideEffect } from './executor.ts';
+export type { AnyExecutor, ExecAnswer, ExecArgs, ExecContext, ExecKind, Executor, Executors } from './executor.ts';
+export { approveQuery, refuseQuery } from './answer-query.ts';
+export type { AnswerQuery, Query, QueryAnswer } from './answer-query.ts';
+export { hashBlob, memoryBlobStore } from './blob-store.ts';
+export type { BlobStore } from './blob-store.ts';
+export { fetchTransport } from './transport-fetch.ts';
+export type { Decompress, Transport, TransportAnswer, TransportRequest } from './transport.ts';
+export type { ModelItem } from './model-catalogue.ts';
+export type { Clock } from './clock.ts';
+export type { Ids } from './ids.ts';
+export { limits } from './limits.ts';

@@ -1,0 +1,51 @@
+import type { Executors } from '../executor.ts';
+import { deleteExecutor } from './delete.ts';
+import { grepExecutor } from './grep.ts';
+import { lsExecutor } from './ls.ts';
+import type { Machine } from './machine.ts';
+import { Permission } from './permission.ts';
+import type { Ask, PermissionMode } from './permission.ts';
+import { readExecutor } from './read.ts';
+import { requestContextExecutor } from './request-context.ts';
+import { shellStreamExecutor } from './shell-stream.ts';
+import { terminalsFolder } from './state-folder.ts';
+import { TerminalFolder } from './terminal-folder.ts';
+import { Workspace } from './workspace.ts';
+import { writeExecutor } from './write.ts';
+
+/** What the executors of this machine need to know. */
+export interface NodeExecutorOptions {
+  /** The folder of the run; it has to exist. */
+  workspace: string;
+  permission: PermissionMode;
+  /** Asks a human. Without it, what would be asked is refused with a reason. */
+  ask?: Ask;
+  /** Where the output of shells is kept; a folder of this workspace in the user's state when absent. */
+  terminalsFolder?: string;
+  /** The environment of shells. When absent, this process's own without Tandem's variables, which may hold a key. */
+  env?: NodeJS.ProcessEnv;
+}
+
+/** Executors for this machine, one a kind. Throws when the workspace does not exist. */
+export function nodeExecutors(options: NodeExecutorOptions): Executors {
+  const workspace = new Workspace(options.workspace);
+  const machine: Machine = {
+    workspace,
+    permission: new Permission({ mode: options.permission, ask: options.ask }),
+    terminals: new TerminalFolder(options.terminalsFolder ?? terminalsFolder(workspace.root)),
+    env: options.env ?? ownEnvironment(),
+  };
+  return [
+    requestContextExecutor(machine),
+    readExecutor(machine),
+    writeExecutor(machine),
+    deleteExecutor(machine),
+    grepExecutor(machine),
+    lsExecutor(machine),
+    shellStreamExecutor(machine),
+  ];
+}
+
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TANDEM_')));
+}

@@ -1,0 +1,13 @@
+import type { Permission } from './permission.ts';
+import type { TerminalFolder } from './terminal-folder.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What the executors of this machine share. */
+export interface Machine {
+  workspace: Workspace;
+  permission: Permission;
+  /** Where the output of shells is kept; made when first needed. */
+  terminals: TerminalFolder;
+  /** The environment of shells. */
+  env: NodeJS.ProcessEnv;
+}

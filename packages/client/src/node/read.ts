@@ -1,0 +1,119 @@
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { ReadResultSchema } from '@tandem/protocol/agent';
+import type { ReadArgs, ReadResult, ReadSuccessSchema } from '@tandem/protocol/agent';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { Executor } from '../executor.ts';
+import type { Machine } from './machine.ts';
+import { decodeText, imageType } from './text-form.ts';
+import { codeOf, messageOf } from './workspace.ts';
+
+/** Longest text sent, in characters, and longest image, in bytes. What is cut is marked as truncated. */
+const READ_CAP = 8 * 1024 * 1024;
+
+/** Longest file that is read at all: beyond this its text would not fit into memory several times over. */
+const FILE_CAP = 256 * 1024 * 1024;
+
+/**
+ * Reads a file: text as LF without byte order mark (R31), an image as bytes, other binary files not at all. Any path may be read; relative
+ * ones start at the workspace. `total_lines` counts the pieces between line ends, so the empty one after a last line end too.
+ */
+export function readExecutor(machine: Machine): Executor<'readArgs'> {
+  return {
+    kind: 'readArgs',
+    async run(args) {
+      return { case: 'readResult', value: await readFile(machine, args) };
+    },
+  };
+}
+
+async function readFile(machine: Machine, args: ReadArgs): Promise<ReadResult> {
+  const path = machine.workspace.resolve(args.path);
+  try {
+    const file = await openFile(path);
+    if (typeof file === 'string') return refuse(path, file);
+    const image = imageType(file.bytes);
+    if (image !== undefined) {
+      if (file.bytes.length > READ_CAP) return refuse(path, `The ${image} is ${file.bytes.length} bytes long, more than ${READ_CAP}`);
+      return success({ path, fileSize: BigInt(file.bytes.length), output: { case: 'data', value: file.bytes } });
+    }
+    const decoded = decodeText(file.bytes);
+    if (decoded === undefined) return refuse(path, `Binary files${ofType(path)} cannot be read as text`);
+    const pieces = decoded.text.split('\n');
+    const range = chooseRange(pieces, args);
+    const content = range === undefined ? decoded.text : pieces.slice(range.from, range.to).join('\n');
+    return success({
+      path,
+      totalLines: pieces.length,
+      fileSize: BigInt(file.bytes.length),
+      output: { case: 'content', value: cutText(content, READ_CAP) },
+      truncated: content.length > READ_CAP,
+      rangeApplied: range !== undefined,
+    });
+  } catch (error) {
+    return failed(path, error);
+  }
+}
+
+/** The whole file, or why it is none that can be read. Devices and pipes are never opened for reading: they might not end. */
+async function openFile(path: string): Promise<{ bytes: Buffer } | string> {
+  // Without O_NONBLOCK, opening a pipe that nobody writes to would hang.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = await handle.stat();
+    if (stat.isDirectory()) return 'Path is a directory, not a file';
+    if (!stat.isFile()) return 'Path is a device or pipe, not a file';
+    if (stat.size > FILE_CAP) return `The file is ${stat.size} bytes long, more than ${FILE_CAP}; read parts of it with a shell command`;
+    return { bytes: await handle.readFile() };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The pieces that offset and limit ask for; undefined for all. An offset beyond the end gives the whole file. */
+function chooseRange(pieces: readonly string[], args: ReadArgs): { from: number; to: number } | undefined {
+  const offset = args.offset ?? 0;
+  const limit = args.limit ?? 0;
+  if (offset === 0 && limit === 0) return undefined;
+  // The empty piece after a last line end is no line that somebody means by "the last two".
+  const lines = pieces.at(-1) === '' ? pieces.length - 1 : pieces.length;
+  const from = offset < 0 ? Math.max(0, lines + offset) : Math.max(0, offset - 1);
+  if (from >= pieces.length) return undefined;
+  return { from, to: limit === 0 ? pieces.length : Math.min(pieces.length, from + limit) };
+}
+
+/** The first `length` characters, without half a surrogate pair at the end. */
+function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}
+
+function ofType(path: string): string {
+  return extname(path) === '' ? '' : ` of type ${extname(path)}`;
+}
+
+function success(value: MessageInitShape<typeof ReadSuccessSchema>): ReadResult {
+  return create(ReadResultSchema, { result: { case: 'success', value } });
+}
+
+function refuse(path: string, reason: string): ReadResult {
+  return create(ReadResultSchema, { result: { case: 'invalidFile', value: { path, reason } } });
+}
+
+function failed(path: string, error: unknown): ReadResult {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return create(ReadResultSchema, { result: { case: 'fileNotFound', value: { path } } });
+    case 'EACCES':
+    case 'EPERM':
+      return create(ReadResultSchema, { result: { case: 'permissionDenied', value: { path } } });
+    case 'ENXIO':
+      return refuse(path, 'Path is a device or pipe, not a file');
+    default:
+      return create(ReadResultSchema, { result: { case: 'error', value: { path, error: messageOf(error) } } });
+  }
+}

@@ -1,0 +1,117 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { ConversationStateStructureSchema } from '@tandem/protocol/agent';
+import type { ConversationStateStructure } from '@tandem/protocol/agent';
+import { mkdirSync, realpathSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { join, resolve } from 'node:path';
+import type { BlobStore } from '../blob-store.ts';
+import { stateFolder } from './state-folder.ts';
+
+/** One conversation as it is kept. */
+export interface StoredConversation {
+  id: string;
+  /** The folder it works in, as a real path. */
+  cwd: string;
+  /** The last checkpoint; absent when none ever came. */
+  state?: ConversationStateStructure;
+  /** Milliseconds since the epoch. */
+  updatedAt: number;
+}
+
+/** Conversations, their checkpoints and their blobs on disk. Several processes may use one store. */
+export interface Store {
+  /** The conversation of a folder that was saved last, however its last turn ended. */
+  last(cwd: string): Promise<StoredConversation | undefined>;
+  get(id: string): Promise<StoredConversation | undefined>;
+  /** Saves a conversation; a state replaces the former one, none leaves it. */
+  save(id: string, conversation: { cwd: string; state?: ConversationStateStructure | undefined }): Promise<void>;
+  readonly blobs: BlobStore;
+  close(): void;
+}
+
+/** How long a write waits for another process to finish its own. */
+const BUSY = 5_000;
+
+const SCHEMA = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA busy_timeout = ${BUSY};
+  CREATE TABLE IF NOT EXISTS conversations (
+    id TEXT PRIMARY KEY, cwd TEXT NOT NULL, state BLOB, updated_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS conversations_by_cwd ON conversations (cwd, updated_at);
+  CREATE TABLE IF NOT EXISTS blobs (id BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT;
+`;
+
+/**
+ * Opens the store of this user, or of the given folder. The file is made and the database loaded with the first use, so a run that keeps
+ * nothing pays nothing; errors of the disk reject the call that met them.
+ */
+export function openStore(folder: string = stateFolder()): Store {
+  let opened: Promise<DatabaseSync> | undefined;
+  const database = () => (opened ??= openDatabase(folder));
+  return {
+    async last(cwd) {
+      const sql = 'SELECT id, cwd, state, updated_at FROM conversations WHERE cwd = ? ORDER BY updated_at DESC LIMIT 1';
+      return conversationOf((await database()).prepare(sql).get(realFolder(cwd)));
+    },
+    async get(id) {
+      return conversationOf((await database()).prepare('SELECT id, cwd, state, updated_at FROM conversations WHERE id = ?').get(id));
+    },
+    async save(id, { cwd, state }) {
+      const bytes = state === undefined ? null : toBinary(ConversationStateStructureSchema, state);
+      (await database())
+        .prepare(
+          `INSERT INTO conversations (id, cwd, state, updated_at) VALUES (?, ?, ?, ?)
+           ON CONFLICT (id) DO UPDATE SET
+             cwd = excluded.cwd, state = coalesce(excluded.state, state), updated_at = max(updated_at + 1, excluded.updated_at)`,
+        )
+        .run(id, realFolder(cwd), bytes, Date.now());
+    },
+    blobs: {
+      async get(id) {
+        const row = (await database()).prepare('SELECT data FROM blobs WHERE id = ?').get(id);
+        return row?.['data'] as Uint8Array | undefined;
+      },
+      async set(id, data) {
+        (await database()).prepare('INSERT OR IGNORE INTO blobs (id, data) VALUES (?, ?)').run(id, data);
+      },
+    },
+    close() {
+      // Whoever failed to open it has been told by the call that tried.
+      void opened?.then(
+        (open) => open.close(),
+        () => undefined,
+      );
+      opened = undefined;
+    },
+  };
+}
+
+async function openDatabase(folder: string): Promise<DatabaseSync> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(join(folder, 'conversations.db'));
+  database.exec(SCHEMA);
+  return database;
+}
+
+function conversationOf(row: Record<string, unknown> | undefined): StoredConversation | undefined {
+  if (row === undefined) return undefined;
+  const state = row['state'] as Uint8Array | null;
+  return {
+    id: row['id'] as string,
+    cwd: row['cwd'] as string,
+    updatedAt: row['updated_at'] as number,
+    ...(state === null ? {} : { state: fromBinary(ConversationStateStructureSchema, state) }),
+  };
+}
+
+/** Two names of one folder are one folder. A folder that is gone keeps its name. */
+function realFolder(cwd: string): string {
+  try {
+    return realpathSync(resolve(cwd));
+  } catch {
+    return resolve(cwd);
+  }
+}

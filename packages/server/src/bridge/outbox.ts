@@ -1,0 +1,28 @@
+import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { AgentServerMessageSchema, InteractionUpdateSchema } from '@tandem/protocol/agent';
+import type { AgentServerMessage, InteractionUpdate } from '@tandem/protocol/agent';
+
+/**
+ * Where a run speaks to its client. The stream below implements it; the run never knows which transport reads.
+ * Everything the client sees is one ordered append to it.
+ */
+export interface Outbox {
+  append(message: AgentServerMessage): void;
+  /** Undefined while the reader keeps up; else resolves when it caught up. Model output waits for it. */
+  ready(): Promise<void> | undefined;
+  /** Undefined while somebody reads; else resolves when a reader comes (R19). New model calls and execs wait for it. */
+  reader(): Promise<void> | undefined;
+}
+
+/** Wraps an update in its root message (§16). */
+export function updateMessage(message: InteractionUpdate['message']): AgentServerMessage {
+  return create(AgentServerMessageSchema, {
+    message: { case: 'interactionUpdate', value: create(InteractionUpdateSchema, { message }) },
+  });
+}
+
+/** Wraps any other branch of the root message (§15.2). */
+export function serverMessage(message: MessageInitShape<typeof AgentServerMessageSchema>['message']): AgentServerMessage {
+  return create(AgentServerMessageSchema, { message });
+}

@@ -1,0 +1,69 @@
+import { create } from '@bufbuild/protobuf';
+import { ConversationTokenDetailsSchema } from '@tandem/protocol/agent';
+import type { ConversationTokenDetails } from '@tandem/protocol/agent';
+import type { ModelMessage } from '@tandem/protocol/message';
+
+/** Characters of the prompt by what they are; the provider counts tokens only in all. */
+export interface PromptSize {
+  readonly id: string;
+  readonly label: string;
+  readonly characters: number;
+}
+
+const LABELS = {
+  system: 'System prompt',
+  tools: 'Tool definitions',
+  context: 'Workspace context',
+  conversation: 'Conversation',
+  results: 'Tool results',
+} as const;
+
+/** Characters per token, roughly, for text and code in one (before the first answer there is nothing better, R51). */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Measures what a model call is made of. `noteOf` tells the notes that the server added (context) from what people wrote. */
+export function measurePrompt(
+  messages: readonly ModelMessage[],
+  toolCharacters: number,
+  sizeOf: (message: ModelMessage) => number,
+  isNote: (message: ModelMessage) => boolean,
+): PromptSize[] {
+  const sizes = { system: 0, tools: toolCharacters, context: 0, conversation: 0, results: 0 };
+  for (const message of messages) {
+    const kind = message.role === 'system' ? 'system' : message.role === 'tool' ? 'results' : isNote(message) ? 'context' : 'conversation';
+    sizes[kind] += sizeOf(message);
+  }
+  return Object.entries(sizes).map(([id, characters]) => ({ id, label: LABELS[id as keyof typeof LABELS], characters }));
+}
+
+/** Tokens estimated from characters. */
+export function estimateTokens(sizes: readonly PromptSize[]): number {
+  return Math.ceil(sizes.reduce((sum, { characters }) => sum + characters, 0) / CHARACTERS_PER_TOKEN);
+}
+
+/**
+ * `token_details` (R51): the categories share `usedTokens` by their characters and add up to it exactly; what rounding leaves
+ * over goes to the largest remainders.
+ */
+export function tokenDetails(usedTokens: number, maxTokens: number, sizes: readonly PromptSize[]): ConversationTokenDetails {
+  const total = sizes.reduce((sum, { characters }) => sum + characters, 0);
+  const shares = sizes.map(({ characters }) => (total === 0 ? 0 : (usedTokens * characters) / total));
+  const tokens = shares.map(Math.floor);
+  let left = usedTokens - tokens.reduce((sum, n) => sum + n, 0);
+  const byRemainder = shares.map((share, index) => ({ index, rest: share - Math.floor(share) })).sort((a, b) => b.rest - a.rest);
+  for (let i = 0; left > 0; i = (i + 1) % byRemainder.length, left--) tokens[byRemainder[i]!.index]!++;
+  return create(ConversationTokenDetailsSchema, {
+    usedTokens,
+    maxTokens,
+    breakdown: {
+      totalUsedTokens: usedTokens,
+      maxTokens,
+      categories: sizes.map(({ id, label, characters }, index) => ({
+        id,
+        label,
+        estimatedTokens: tokens[index]!,
+        characterCount: characters,
+      })),
+    },
+  });
+}

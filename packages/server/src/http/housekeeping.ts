@@ -1,0 +1,19 @@
+/**
+ * Calls that stock clients make around a run and that have nothing to say here: an empty success at once (F19). The first one
+ * must never hang: a client waits for it without a deadline.
+ */
+export const housekeepingPaths: ReadonlySet<string> = new Set([
+  '/aiserver.v1.DashboardService/GetUserPrivacyMode',
+  '/aiserver.v1.DashboardService/GetTeamAdminSettingsOrEmptyIfNotInTeam',
+  '/aiserver.v1.DashboardService/GetTeamReposOrEmptyIfNotInTeam',
+  '/aiserver.v1.ServerConfigService/GetServerConfig',
+  '/aiserver.v1.AnalyticsService/BootstrapStatsig',
+  '/aiserver.v1.AnalyticsService/TrackEvents',
+]);
+
+/** Calls that a later version answers. */
+export const laterPaths: ReadonlySet<string> = new Set(
+  ['Run', 'RunPoll', 'GetUsableModels', 'GetDefaultModelForCli', 'GetAllowedModelIntents', 'NameAgent', 'UploadConversationBlobs', 'NotifyConversationClone', 'GetPromptContextUsage', 'UpdateConversationMetadata'].map(
+    method => `/agent.v1.AgentService/${method}`,
+  ),
+);

@@ -1,0 +1,90 @@
+import http from 'node:http';
+import http2 from 'node:http2';
+import net from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { BODY_MS, CONNECTION_SILENCE_MS } from '../limits.ts';
+
+/**
+ * A request and its response, whichever of the two HTTP versions carries them. Those of HTTP/2 have all that is used here, but
+ * declarations that do not overlap; so both go by the names of HTTP/1.1.
+ */
+export type Request = http.IncomingMessage;
+export type Response = http.ServerResponse;
+export type Handler = (request: Request, response: Response) => void;
+
+export interface Listener {
+  /** `http://host:port` with the port that was taken. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new connections and lets idle ones go; resolves when all are gone. */
+  close(): Promise<void>;
+  /** Cuts every connection. */
+  destroy(): void;
+}
+
+/** How an HTTP/2 client starts (R2). */
+const PREFACE = Buffer.from('PRI * HTTP/2.0');
+
+/** One plain port for HTTP/1.1 and for HTTP/2 with prior knowledge: the first bytes of a connection tell which (R2, T09). */
+export async function listen(options: { host: string; port: number; handler: Handler; onError: (error: Error) => void }): Promise<Listener> {
+  const { handler, onError } = options;
+  const http1 = http.createServer({ headersTimeout: CONNECTION_SILENCE_MS, requestTimeout: BODY_MS, keepAliveTimeout: 65_000, noDelay: true }, handler);
+  http1.on('clientError', (_, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+    else socket.destroy();
+  });
+  // a stream at a time gets a whole window: the default of 64 KiB makes a large append wait for round trips
+  const h2c = http2.createServer({ settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 1_000 } }, handler as never);
+  h2c.on('session', session => {
+    session.on('error', () => session.destroy()); // a broken peer costs its own connection (T22)
+    session.setLocalWindowSize(16 * 1024 * 1024);
+  });
+  h2c.on('sessionError', () => {});
+
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer(socket => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    socket.setNoDelay(true);
+    socket.setTimeout(CONNECTION_SILENCE_MS, () => socket.destroy());
+    let seen: Buffer = Buffer.alloc(0);
+    const look = (chunk: Buffer) => {
+      seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
+      const isPreface = PREFACE.subarray(0, seen.length).equals(seen.subarray(0, PREFACE.length));
+      if (isPreface && seen.length < PREFACE.length) return; // could be either
+      socket.off('data', look);
+      socket.pause();
+      socket.setTimeout(0);
+      socket.removeAllListeners('timeout');
+      socket.unshift(seen);
+      (isPreface ? h2c : http1).emit('connection', socket);
+      if (!isPreface) socket.resume();
+    };
+    socket.on('data', look);
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  server.on('error', onError);
+  const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    async close() {
+      const closed = new Promise<void>(resolve => server.close(() => resolve()));
+      http1.closeIdleConnections();
+      await closed;
+    },
+    destroy() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

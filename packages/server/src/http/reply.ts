@@ -1,0 +1,21 @@
+import { encodeUnaryError } from '@tandem/protocol';
+import type { Fault } from '@tandem/protocol';
+import type { Response } from './listen.ts';
+
+/** Answers a unary call with bytes. A response that is already gone is left alone. */
+export function reply(response: Response, status: number, type: string | undefined, body: Uint8Array | string = ''): void {
+  if (response.headersSent || response.destroyed || response.writableEnded) return;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  response.writeHead(status, { ...(type ? { 'content-type': type } : {}), 'content-length': bytes.length });
+  response.end(bytes);
+}
+
+export function replyJson(response: Response, status: number, value: unknown): void {
+  reply(response, status, 'application/json', JSON.stringify(value));
+}
+
+/** A Connect unary error: JSON with code, message and details, under the status of its code (or one that HTTP itself wants). */
+export function replyFault(response: Response, told: Fault, status?: number): void {
+  const encoded = encodeUnaryError(told);
+  reply(response, status ?? encoded.status, 'application/json', encoded.body);
+}

@@ -1,0 +1,104 @@
+import { Fault, fault } from '@tandem/protocol';
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { Catalogue } from '../model/port.ts';
+import { modelItems } from '../model/model-items.ts';
+import type { Log } from '../observe/log.ts';
+import { endFrame } from '../stream/frame.ts';
+import type { Registry } from '../stream/registry.ts';
+import { bearerOf } from './bearer.ts';
+import { bidiAppend } from './bidi-append.ts';
+import { checkDoor, crossOriginHeaders } from './door.ts';
+import type { DoorOptions } from './door.ts';
+import { housekeepingPaths, laterPaths } from './housekeeping.ts';
+import type { Handler, Request, Response } from './listen.ts';
+import { reply, replyFault, replyJson } from './reply.ts';
+import { CONNECT_PROTO, runSse } from './run-sse.ts';
+
+/** What the routes need of the server. */
+export interface RouteContext {
+  readonly registry: Registry;
+  readonly authenticator: Authenticator;
+  readonly catalogue: Catalogue;
+  readonly door: DoorOptions;
+  readonly log: Log;
+  /** The longest message, decoded (R8). */
+  readonly messageBytes: number;
+  /** False while the server drains. */
+  isReady(): boolean;
+}
+
+type Route = (request: Request, response: Response, context: RouteContext) => void | Promise<void>;
+
+const posts: Readonly<Record<string, Route>> = {
+  '/aiserver.v1.BidiService/BidiAppend': bidiAppend,
+  '/agent.v1.AgentService/RunSSE': runSse,
+  '/auth/exchange_user_api_key'(request, response, { authenticator }) {
+    const answer = authenticator.exchange(bearerOf(request));
+    if (answer instanceof Fault) replyFault(response, answer);
+    else replyJson(response, 200, answer);
+    request.resume();
+  },
+};
+
+const gets: Readonly<Record<string, Route>> = {
+  '/v1/models'(request, response, { authenticator, catalogue }) {
+    authenticator.authenticate(bearerOf(request));
+    replyJson(response, 200, modelItems(catalogue));
+  },
+  '/healthz'(_, response) {
+    replyJson(response, 200, { status: 'ok' });
+  },
+  '/readyz'(_, response, { isReady }) {
+    const ready = isReady();
+    replyJson(response, ready ? 200 : 503, { status: ready ? 'ready' : 'draining' });
+  },
+};
+
+/** The table of everything that a client meets. Whatever goes wrong below becomes one answer here; no request ends the process. */
+export function routes(context: RouteContext): Handler {
+  return (request, response) => {
+    response.on('error', () => {}); // the other side is gone; whoever writes learns it by 'close'
+    request.on('error', () => {});
+    route(request, response, context).catch((error: unknown) => {
+      const told = Fault.from(error);
+      if (told.name_ === 'internal') context.log.error({ path: pathOf(request), error: String(error instanceof Error ? error.stack : error) }, 'a request failed by a fault of this server');
+      replyFault(response, told, told.name_ === 'wrong_content_type' ? 415 : undefined);
+      request.resume();
+    });
+  };
+}
+
+const pathOf = (request: Request) => (request.url ?? '').split('?')[0]!;
+
+async function route(request: Request, response: Response, context: RouteContext): Promise<void> {
+  const refused = checkDoor(request, context.door);
+  if (refused) {
+    replyFault(response, refused);
+    request.resume();
+    return;
+  }
+  const path = pathOf(request);
+  for (const [name, value] of Object.entries(crossOriginHeaders(request))) response.setHeader(name, value);
+  if (request.method === 'OPTIONS') return reply(response, 204, undefined);
+  const get = Object.hasOwn(gets, path) ? gets[path] : undefined;
+  const post = Object.hasOwn(posts, path) ? posts[path] : undefined;
+  if (get && request.method === 'GET') return get(request, response, context);
+  if (post && request.method === 'POST') return post(request, response, context);
+  request.resume();
+  if (get || post) {
+    response.setHeader('allow', get ? 'GET' : 'POST');
+    return replyFault(response, fault('bad_request', `${path} takes ${get ? 'GET' : 'POST'}, not ${request.method}.`), 405);
+  }
+  if (request.method === 'POST' && housekeepingPaths.has(path)) {
+    const json = /json/.test(String(request.headers['content-type'] ?? ''));
+    return json ? replyJson(response, 200, {}) : reply(response, 200, 'application/proto');
+  }
+  const text = laterPaths.has(path) ? `${path} comes in a later version of tandem. Use RunSSE with BidiAppend.` : `${path} is not something this server knows.`;
+  const told = fault('unimplemented', text);
+  if (request.method === 'POST' && String(request.headers['content-type'] ?? '').startsWith(CONNECT_PROTO)) {
+    response.writeHead(200, { 'content-type': CONNECT_PROTO });
+    response.end(endFrame(told));
+    return;
+  }
+  replyFault(response, told);
+}

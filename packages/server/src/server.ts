@@ -1,0 +1,90 @@
+import { createAuthenticator } from './auth/authenticator.ts';
+import type { Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import type { Config } from './config/config.ts';
+import { listen } from './http/listen.ts';
+import { routes } from './http/routes.ts';
+import type { Identity } from './identity.ts';
+import { systemIdentity } from './identity.ts';
+import { DRAIN_MS } from './limits.ts';
+import { createCatalogue } from './model/catalogue.ts';
+import type { Catalogue } from './model/port.ts';
+import type { Log } from './observe/log.ts';
+import { silentLog } from './observe/log.ts';
+import type { Store } from './store/port.ts';
+import { openSqliteStore } from './store/sqlite/store.ts';
+import { Registry } from './stream/registry.ts';
+
+/** What a server is made of besides its config; all of it has a default, tests bring their own. */
+export interface ServerParts {
+  readonly clock?: Clock;
+  readonly identity?: Identity;
+  readonly log?: Log;
+  readonly catalogue?: Catalogue;
+  readonly store?: Store;
+}
+
+export interface RunningServer {
+  /** Where it listens, with the port that was taken. */
+  readonly url: string;
+  readonly catalogue: Catalogue;
+  /** What a person should know about how the config was understood. */
+  readonly notices: readonly string[];
+  /** Streams that are open or remembered, and runs at work. */
+  readonly load: { readonly streams: number; readonly runs: number };
+  /** Takes no new runs, lets the present ones end for up to `drainMs` (default 30 s), then goes. */
+  close(options?: { drainMs?: number }): Promise<void>;
+}
+
+/**
+ * Starts a server: the one place where adapters are named and everything is put together. Nothing listens before everything else
+ * stands, so a broken config or a taken port leaves nothing half started.
+ * @throws ConfigError, or the system's error when the port cannot be had.
+ */
+export async function startServer(config: Config, parts: ServerParts = {}): Promise<RunningServer> {
+  const { clock = systemClock, identity = systemIdentity, log = silentLog } = parts;
+  const started = parts.catalogue ? { catalogue: parts.catalogue, notices: [] } : await createCatalogue(config, { clock });
+  const { catalogue } = started;
+  const store = parts.store ?? openSqliteStore({ file: config.store.file, clock });
+  const { messageBytes, placeholderSeconds, readerGraceSeconds } = config.limits;
+  const registry = new Registry({
+    services: { catalogue, store, clock, identity, log, callLimits: config.limits },
+    limits: { messageBytes, placeholderMs: placeholderSeconds * 1000, readerGraceMs: readerGraceSeconds * 1000 },
+  });
+  let isReady = true;
+  const { host, port, allowedOrigins, allowedHosts } = config.listen;
+  const handler = routes({
+    registry,
+    authenticator: createAuthenticator({ keys: config.auth.keys, secret: store.secret, clock }),
+    catalogue,
+    door: { host, allowedOrigins, allowedHosts, hasKeys: config.auth.keys.length > 0 },
+    log,
+    messageBytes,
+    isReady: () => isReady,
+  });
+  const listener = await listen({ host, port, handler, onError: error => log.error({ error: error.message }, 'the listener failed') }).catch(
+    async (error: unknown) => {
+      registry.stop();
+      await store.close();
+      throw error;
+    },
+  );
+  return {
+    url: listener.url,
+    catalogue,
+    notices: [...config.notices, ...started.notices],
+    get load() {
+      return { streams: registry.streamCount, runs: registry.runCount };
+    },
+    async close({ drainMs = DRAIN_MS } = {}) {
+      isReady = false;
+      const closed = listener.close();
+      await registry.drain(drainMs);
+      // the end frames of the last streams are on their way: give them a moment, then cut what is left
+      await Promise.race([closed, new Promise(resolve => setTimeout(resolve, 500))]);
+      listener.destroy();
+      await closed;
+      if (!parts.store) await store.close();
+    },
+  };
+}

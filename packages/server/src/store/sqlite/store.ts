@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../clock.ts';
+import type { ExecRecord, RunRecord, Scope, Store } from '../port.ts';
+import { openBytes, sealBytes } from '../seal.ts';
+import { migrations } from './schema.ts';
+
+export interface SqliteOptions {
+  /** A file path, or `:memory:`. Missing folders are made. */
+  readonly file: string;
+  readonly clock: Clock;
+  /** Bytes of blobs kept; the longest unused go first. Default 1 GiB: a long conversation is about 10 MB. */
+  readonly blobBytes?: number;
+  /** How long exec and run records are kept. Default 7 days: a client that retries does so within minutes, a person within days. */
+  readonly recordDays?: number;
+}
+
+const DAY = 86_400_000;
+/** Blobs are swept after this many bytes were written, so that a sweep is rare and its scan is paid by many writes. */
+const SWEEP_EVERY_BYTES = 32 * 1024 * 1024;
+
+/** Opens the embedded store. WAL with `synchronous=NORMAL`: what was written survives a crash of the process. */
+export function openSqliteStore(options: SqliteOptions): Store {
+  const { file, clock, blobBytes = 1024 ** 3, recordDays = 7 } = options;
+  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;');
+  migrate(database);
+  const secret = ownSecret(database);
+
+  const selectBlob = database.prepare('SELECT data, sealed FROM blobs WHERE owner = ? AND id = ?');
+  const touchBlob = database.prepare('UPDATE blobs SET used_at = ? WHERE owner = ? AND id = ?');
+  const insertBlob = database.prepare(
+    `INSERT INTO blobs (owner, id, sealed, size, used_at, data) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (owner, id) DO UPDATE SET sealed = excluded.sealed, size = excluded.size, used_at = excluded.used_at, data = excluded.data`,
+  );
+  const totalBlobs = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM blobs');
+  const oldestBlobs = database.prepare('SELECT rowid AS row, size FROM blobs ORDER BY used_at LIMIT 1000');
+  const deleteBlob = database.prepare('DELETE FROM blobs WHERE rowid = ?');
+  const insertExec = database.prepare(
+    'INSERT INTO exec_records (owner, conversation_id, call_id, step, seqno, args_hash, sealed, written_at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  const selectExec = database.prepare(
+    `SELECT step, seqno, args_hash AS argsHash, sealed, data FROM exec_records
+     WHERE owner = ? AND conversation_id = ? AND call_id = ? ORDER BY step, seqno`,
+  );
+  const deleteOldExec = database.prepare('DELETE FROM exec_records WHERE written_at < ?');
+  const deleteOldRuns = database.prepare('DELETE FROM runs WHERE ended_at < ?');
+  const insertRun = database.prepare(
+    `INSERT INTO runs (owner, conversation_id, run_id, request_id, model, started_at, ended_at, outcome, usage)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const selectRuns = database.prepare(
+    `SELECT run_id AS runId, request_id AS requestId, conversation_id AS conversationId, model, started_at AS startedAt,
+            ended_at AS endedAt, outcome, usage FROM runs WHERE owner = ? AND conversation_id = ? ORDER BY ended_at DESC LIMIT 100`,
+  );
+
+  const seal = (scope: Scope, data: Uint8Array) => (scope.sealKey ? sealBytes(scope.sealKey, data) : data);
+  const open = (scope: Scope, data: Uint8Array, sealed: number) =>
+    !sealed ? data : scope.sealKey ? openBytes(scope.sealKey, data) : undefined;
+
+  function transaction(work: () => void): void {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  function sweepBlobs(): void {
+    let bytes = Number((totalBlobs.get() as { bytes: number }).bytes);
+    while (bytes > blobBytes) {
+      const oldest = oldestBlobs.all() as { row: number; size: number }[];
+      if (oldest.length === 0) return;
+      transaction(() => {
+        for (const { row, size } of oldest) {
+          if (bytes <= blobBytes * 0.9) return;
+          deleteBlob.run(row);
+          bytes -= size;
+        }
+      });
+    }
+  }
+
+  function sweepRecords(): void {
+    const before = clock.now() - recordDays * DAY;
+    deleteOldExec.run(before);
+    deleteOldRuns.run(before);
+  }
+
+  let unswept = 0;
+  sweepRecords();
+  sweepBlobs();
+  let cancelSweep = clock.after(DAY / 24, function hourly() {
+    sweepRecords();
+    cancelSweep = clock.after(DAY / 24, hourly);
+  });
+
+  return {
+    secret,
+    blobs: {
+      async get(scope, id) {
+        const row = selectBlob.get(scope.owner, id) as { data: Uint8Array; sealed: number } | undefined;
+        if (!row) return undefined;
+        touchBlob.run(clock.now(), scope.owner, id);
+        return open(scope, row.data, row.sealed);
+      },
+      async put(scope, blobs) {
+        if (blobs.length === 0) return;
+        transaction(() => {
+          for (const { id, data } of blobs) {
+            const kept = seal(scope, data);
+            insertBlob.run(scope.owner, id, scope.sealKey ? 1 : 0, kept.length, clock.now(), kept);
+            unswept += kept.length;
+          }
+        });
+        if (unswept >= Math.min(SWEEP_EVERY_BYTES, blobBytes)) {
+          unswept = 0;
+          sweepBlobs();
+        }
+      },
+    },
+    ledger: {
+      async recordExec(scope, record) {
+        const { conversationId, callId, step, seqno, argsHash, bytes } = record;
+        insertExec.run(
+          scope.owner,
+          conversationId,
+          callId,
+          step,
+          seqno,
+          argsHash,
+          scope.sealKey ? 1 : 0,
+          clock.now(),
+          seal(scope, bytes),
+        );
+      },
+      async execRecords(scope, conversationId, callId) {
+        type Row = { step: number; seqno: number; argsHash: Uint8Array; sealed: number; data: Uint8Array };
+        const rows = selectExec.all(scope.owner, conversationId, callId) as Row[];
+        return rows.flatMap(({ step, seqno, argsHash, sealed, data }): ExecRecord[] => {
+          const bytes = open(scope, data, sealed);
+          return bytes ? [{ conversationId, callId, step, seqno, argsHash, bytes }] : [];
+        });
+      },
+      async recordRun(scope, run) {
+        insertRun.run(
+          scope.owner,
+          run.conversationId,
+          run.runId,
+          run.requestId,
+          run.model,
+          run.startedAt,
+          run.endedAt,
+          run.outcome,
+          JSON.stringify(run.usage),
+        );
+      },
+      async runs(scope, conversationId) {
+        const rows = selectRuns.all(scope.owner, conversationId) as (Omit<RunRecord, 'usage'> & { usage: string })[];
+        return rows.map(row => ({ ...row, usage: JSON.parse(row.usage) as RunRecord['usage'] }));
+      },
+    },
+    async close() {
+      cancelSweep();
+      database.close();
+    },
+  };
+}
+
+function migrate(database: DatabaseSync): void {
+  const { user_version: taken } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (taken > migrations.length) {
+    throw new Error(`the store was written by a newer version (schema ${taken}, this one knows ${migrations.length}): use that version or another file`);
+  }
+  migrations.slice(taken).forEach((step, index) => {
+    database.exec(`BEGIN; ${step} PRAGMA user_version = ${taken + index + 1}; COMMIT;`);
+  });
+}
+
+function ownSecret(database: DatabaseSync): Uint8Array {
+  database.prepare('INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)').run('token-secret', randomBytes(32));
+  const row = database.prepare('SELECT value FROM meta WHERE key = ?').get('token-secret') as { value: Uint8Array };
+  return row.value;
+}

@@ -1,0 +1,20 @@
+import { toBinary } from '@bufbuild/protobuf';
+import { FLAG_END_STREAM, encodeEndStream, encodeEnvelope } from '@tandem/protocol';
+import type { Fault } from '@tandem/protocol';
+import { AgentServerMessageSchema } from '@tandem/protocol/agent';
+import type { AgentServerMessage } from '@tandem/protocol/agent';
+import { updateMessage } from '../bridge/outbox.ts';
+
+/** One message as it goes out, header and payload in one piece, encoded once (§1.2). */
+export type Frame = Uint8Array;
+
+export function messageFrame(message: AgentServerMessage): Frame {
+  return encodeEnvelope(toBinary(AgentServerMessageSchema, message));
+}
+
+export function endFrame(fault: Fault | undefined): Frame {
+  return encodeEnvelope(encodeEndStream(fault), FLAG_END_STREAM);
+}
+
+/** `interaction_update.heartbeat`: says that the stream lives and nothing else (§16.4). */
+export const heartbeatFrame: Frame = messageFrame(updateMessage({ case: 'heartbeat', value: { $typeName: 'agent.v1.HeartbeatUpdate' } }));

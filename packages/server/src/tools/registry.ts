@@ -1,0 +1,100 @@
+import { parametersOf, parseArguments } from './arguments.ts';
+import type { ParsedArguments } from './arguments.ts';
+import { awaitShellTool } from './await-shell.ts';
+import { callMcpTool } from './call-mcp-tool.ts';
+import { deleteTool } from './delete.ts';
+import { getMcpToolsTool } from './get-mcp-tools.ts';
+import { globTool } from './glob.ts';
+import { grepTool } from './grep.ts';
+import { lsTool } from './ls.ts';
+import { flatMcpTools } from './mcp-flat.ts';
+import { readTool } from './read.ts';
+import { shellTool } from './shell.ts';
+import { strReplaceTool } from './str-replace.ts';
+import { todoWriteTool } from './todo-write.ts';
+import type { CardCase, Tool, ToolFacts } from './tool.ts';
+import { unknownTool, unknownToolMessage } from './unknown-tool.ts';
+import { writeTool } from './write.ts';
+
+/** The tools of our own, in the order the model sees them. */
+export const nativeTools: readonly Tool[] = [
+  readTool,
+  writeTool,
+  strReplaceTool,
+  deleteTool,
+  globTool,
+  grepTool,
+  lsTool,
+  shellTool,
+  awaitShellTool,
+  todoWriteTool,
+  getMcpToolsTool,
+  callMcpTool,
+];
+
+/** A tool as a provider is told of it (R61). */
+export interface OfferedDefinition {
+  name: string;
+  description: string;
+  parameters: Record<string, unknown>;
+}
+
+/** Which cards a client allows, by name (`read_tool_call`); both lists of R9. An empty `allowed` means no tools. */
+export interface ToolChoice {
+  allowed?: ReadonlySet<string> | undefined;
+  excluded?: ReadonlySet<string> | undefined;
+}
+
+/** The tools of one run. */
+export interface OfferedTools {
+  readonly definitions: OfferedDefinition[];
+  readonly names: string[];
+  /** An offered tool by its name or by another name models use for it (R62). */
+  find(name: string): Tool | undefined;
+  /** The same, and for any other name a tool whose call is an error that lists the valid names (R62). */
+  resolve(name: string): Tool;
+  parse(tool: Tool, rawArgs: string): ParsedArguments;
+  unknownToolMessage(name: string): string;
+}
+
+/** The name of a card as clients write it in headers: `read_tool_call`. */
+export function cardName(card: CardCase): string {
+  return card.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+}
+
+/** Chooses what the model is offered: what works in this run (R63), within what the client allows (R9). */
+export function offerTools(facts: ToolFacts, choice: ToolChoice = {}): OfferedTools {
+  const tools = [...nativeTools, ...flatMcpTools(facts.mcp)].filter(tool => {
+    const card = cardName(tool.card);
+    if (choice.allowed && !choice.allowed.has(card)) return false;
+    if (choice.excluded?.has(card)) return false;
+    return tool.offered?.(facts) ?? true;
+  });
+  const names = tools.map(tool => tool.name);
+  const find = finderOf(tools);
+  return {
+    names,
+    definitions: tools.map(tool => ({ name: tool.name, description: tool.description, parameters: parametersOf(tool) })),
+    find,
+    resolve: name => find(name) ?? unknownTool(name, names),
+    parse: parseArguments,
+    unknownToolMessage: name => unknownToolMessage(name, names),
+  };
+}
+
+/** Models write one name in many ways: `read_file`, `ReadFile`, `functions.Read`. */
+const plainName = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+function finderOf(tools: readonly Tool[]): (name: string) => Tool | undefined {
+  const exact = new Map(tools.map(tool => [tool.name, tool]));
+  const plain = new Map<string, Tool>();
+  for (const tool of tools) {
+    for (const name of [tool.name, ...tool.aliases]) {
+      if (!plain.has(plainName(name))) plain.set(plainName(name), tool);
+    }
+  }
+  return name => {
+    const own = name.trim().replace(/^(functions|tools|default_api)[.:]/, '');
+    return exact.get(own) ?? plain.get(plainName(own));
+  };
+}

@@ -1,0 +1,155 @@
+import type { Requirement } from './requirement.ts';
+
+/** Config, catalogue, key exchange, exposure and the command (product). */
+export const operating = [
+  {
+    id: 'product-serve-announces',
+    source: 'product',
+    covers: 'command',
+    says: 'serve prints its URL once it accepts connections, or one JSON line with --json, and --port 0 takes a free port.',
+  },
+  {
+    id: 'product-serve-drains',
+    source: 'product',
+    covers: 'command',
+    says: 'SIGTERM lets running turns end and a second one stops at once.',
+  },
+  {
+    id: 'product-unknown-flag',
+    source: 'product',
+    covers: 'command',
+    says: 'An unknown flag is refused with a hint and exit code 2.',
+  },
+  {
+    id: 'product-run-zero-config',
+    source: 'product',
+    covers: 'command',
+    says: 'run without server, key and network takes a prompt from its arguments or stdin, answers and exits 0.',
+  },
+  {
+    id: 'product-run-exit-codes',
+    source: 'product',
+    covers: 'command',
+    says: 'run exits 0 when done, 1 when the run failed, 2 on wrong usage and 130 when canceled.',
+  },
+  {
+    id: 'product-stream-json',
+    source: 'product',
+    covers: 'command',
+    says: 'stream-json writes one typed object a line and exactly one end line last, also when no server answers.',
+  },
+  {
+    id: 'product-inspect-shape',
+    source: 'product',
+    covers: 'command',
+    says: 'inspect prints the seven keys for each frame, an end frame as end_stream, an append with its two ids.',
+  },
+  {
+    id: 'product-inspect-redacts',
+    source: 'product',
+    covers: 'command',
+    says: 'inspect cuts bytes at 64 characters unless --full and shows credentials as [redacted].',
+  },
+  {
+    id: 'product-inspect-detects',
+    source: 'product',
+    covers: 'command',
+    says: 'inspect tells an SSE body, an append and a request apart and says what it took.',
+  },
+  {
+    id: 'product-demo-model',
+    source: 'product',
+    covers: 'server',
+    says: 'The demo model looks at the folder with real tools and says that it is no language model.',
+  },
+  {
+    id: 'product-provider-from-environment',
+    source: 'product',
+    covers: 'server',
+    says: 'Without a file a provider key in the environment configures that provider.',
+  },
+  {
+    id: 'product-config-places',
+    source: 'product',
+    covers: 'server',
+    says: "The config is taken from --config, else the working folder, else the user's config folder.",
+  },
+  {
+    id: 'product-config-unknown-key',
+    source: 'product',
+    covers: 'server',
+    says: 'An unknown key and an unset ${NAME} in the config are refused with their path.',
+  },
+  {
+    id: 'product-model-ids',
+    source: 'product',
+    covers: 'server',
+    says: 'An id, an alias, provider/id, a bracket variant and an effort suffix all resolve, and parameters win.',
+  },
+  {
+    id: 'product-listed-is-accepted',
+    source: 'product',
+    covers: 'server',
+    says: 'Every id that a catalogue endpoint lists is accepted by a run.',
+  },
+  {
+    id: 'product-models-endpoint',
+    source: 'product',
+    covers: 'server',
+    says: 'GET /v1/models, GetUsableModels and GetDefaultModelForCli name the configured models and the default one.',
+  },
+  {
+    id: 'product-key-exchange',
+    source: 'product',
+    covers: 'server',
+    says: 'The exchange gives a token for a good key and a 401 JSON for a bad one, and token and key are both bearers.',
+  },
+  {
+    id: 'product-loopback-rule',
+    source: 'product',
+    covers: 'server',
+    says: 'Without keys any bearer is taken on loopback, and nothing is served to other addresses.',
+  },
+  {
+    id: 'product-host-check',
+    source: 'product',
+    covers: 'server',
+    says: 'A Host that is not ours and an Origin that is not listed are refused, and a listed one is served.',
+  },
+  {
+    id: 'product-unimplemented',
+    source: 'product',
+    covers: 'server',
+    says: 'Housekeeping calls get an empty success at once, and every other RPC Connect unimplemented.',
+  },
+  {
+    id: 'product-healthz',
+    source: 'product',
+    covers: 'server',
+    says: '/healthz answers 200 while the server lives.',
+  },
+  {
+    id: 'product-log-line',
+    source: 'product',
+    covers: 'server',
+    says: 'Each run writes one structured log line without secrets.',
+  },
+  {
+    id: 'product-secret-type',
+    source: 'product',
+    covers: 'server',
+    says: 'A Secret prints [redacted] however it is printed, serialised or interpolated.',
+  },
+  {
+    id: 'F20-companions-answered',
+    source: 'F20',
+    covers: 'server',
+    says: 'UploadConversationBlobs and NotifyConversationClone answer with success.',
+  },
+  {
+    id: 'T22-reset-mid-run',
+    source: 'T22',
+    covers: 'server',
+    says: 'Sockets reset in mid-run leave the process alive.',
+  },
+] as const satisfies readonly Requirement[];

@@ -1,0 +1,167 @@
+import type { Requirement } from './requirement.ts';
+
+/** One turn frame by frame, its cards and its order (§4, §6–§9, §16, §22.1, R21–R27). */
+export const turn = [
+  {
+    id: '§4.1-requested-model',
+    source: '§4.1',
+    covers: 'server',
+    says: 'requested_model decides the model, model_details only when it is absent, else the default model.',
+  },
+  {
+    id: '§4.2-custom-system-prompt',
+    source: '§4.2',
+    covers: 'server',
+    says: "custom_system_prompt reaches the model's system prompt.",
+  },
+  {
+    id: '§6.1-variant-string',
+    source: '§6.1',
+    covers: 'server',
+    says: 'parameters of requested_model and a bracketed variant string decide what the provider is asked for.',
+  },
+  {
+    id: '§6.2-credentials-scrubbed',
+    source: '§6.2',
+    covers: 'protocol',
+    says: 'Every credential field of the schema is found by descriptor and shown as [redacted].',
+  },
+  {
+    id: '§6.2-credentials-nowhere',
+    source: '§6.2',
+    covers: 'server',
+    says: 'Credentials of a request appear in no log line, no error text and no checkpoint.',
+  },
+  {
+    id: '§7.2-cancel-action',
+    source: '§7.2',
+    covers: 'server',
+    says: 'cancel_action ends the run as cancelled.',
+  },
+  {
+    id: '§7.2-unbuilt-action-named',
+    source: '§7.2',
+    covers: 'server',
+    says: 'An action that this server does not perform is refused with a text that names it.',
+  },
+  {
+    id: '§8-text-blob',
+    source: '§8',
+    covers: 'server',
+    says: "A user message whose text comes as text_blob_id is read from the client's blobs.",
+  },
+  {
+    id: '§8-other-modes-noticed',
+    source: '§8',
+    covers: 'server',
+    says: 'A mode other than agent is answered with a clear notice.',
+  },
+  {
+    id: '§9-context-reaches-model',
+    source: '§9',
+    covers: 'server',
+    says: "Workspace path and rules of the request context stand in the model's input.",
+  },
+  {
+    id: '§16.1-text-streams',
+    source: '§16.1',
+    covers: 'server',
+    says: 'text_delta and thinking_delta arrive as the provider writes, and thinking_completed has at least 1 ms.',
+  },
+  {
+    id: '§16.2-shell-delta',
+    source: '§16.2',
+    covers: 'server',
+    says: 'Output of a running shell command is shown as deltas before its card completes.',
+  },
+  {
+    id: '§22.1-order-of-a-turn',
+    source: '§22.1',
+    covers: 'server',
+    says: "A turn's frames come in the order heartbeat, checkpoint, updates, checkpoint, turn_ended, EndStream.",
+  },
+  {
+    id: 'R21-one-completion',
+    source: 'R21',
+    covers: 'server',
+    says: 'Every tool_call_started has exactly one tool_call_completed and nothing of that call follows it.',
+  },
+  {
+    id: 'R21-cancel-closes-cards',
+    source: 'R21',
+    covers: 'server',
+    says: 'A cancel and a provider failure close open cards with an error result before the EndStream.',
+  },
+  {
+    id: 'R22-card-timestamps',
+    source: 'R22',
+    covers: 'server',
+    says: 'A completed card carries arguments, a typed result, started_at_ms and completed_at_ms.',
+  },
+  {
+    id: 'R23-args-delta-appends',
+    source: 'R23',
+    covers: 'server',
+    says: 'The args_text_delta fragments of a call joined together are the arguments the model wrote.',
+  },
+  {
+    id: 'R23-started-has-all-args',
+    source: 'R23',
+    covers: 'server',
+    says: 'tool_call_started carries the complete arguments.',
+  },
+  {
+    id: 'R24-model-call-id-per-call',
+    source: 'R24',
+    covers: 'server',
+    says: 'A call keeps one call_id over its events, and each model call gives its tool events a new model_call_id.',
+  },
+  {
+    id: 'R24-provider-ids-mapped',
+    source: 'R24',
+    covers: 'server',
+    says: "A provider's empty, repeated or overlong call id is replaced on the wire and restored for that provider.",
+  },
+  {
+    id: 'R26-emoji-never-split',
+    source: 'R26',
+    covers: 'server',
+    says: 'An emoji whose halves come in two provider deltas arrives whole in one frame.',
+  },
+  {
+    id: 'R26-new-part-after-tool',
+    source: 'R26',
+    covers: 'client',
+    says: "Text after a tool call starts a new part, and the end's text is that part alone.",
+  },
+  {
+    id: 'R27-no-error-as-text',
+    source: 'R27',
+    covers: 'server',
+    says: 'An error never arrives as a text_delta.',
+  },
+  {
+    id: 'R27-no-error-after-turn-ended',
+    source: 'R27',
+    covers: 'server',
+    says: 'After turn_ended only a successful EndStream follows.',
+  },
+  {
+    id: 'K06-checkpoint-before-exec',
+    source: 'K06',
+    covers: 'server',
+    says: 'The staged checkpoint of a tool round is sent before its first exec.',
+  },
+  {
+    id: 'F62-late-action-answered',
+    source: 'F62',
+    covers: 'server',
+    says: 'An action that arrives while the turn ends is taken or answered and never lost.',
+  },
+  {
+    id: 'X07-big-arguments',
+    source: 'X07',
+    covers: 'client',
+    says: "200 KB of arguments in many fragments reach the SDK's user byte for byte.",
+  },
+] as const satisfies readonly Requirement[];
