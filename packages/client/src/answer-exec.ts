@@ -38,7 +38,11 @@ export class ExecAnswers {
   /** Executions with a side effect of earlier attempts, for the attempts to come. */
   private readonly earlier = new Map<string, Execution>();
 
-  constructor(options: { executors: Executors; clock: Clock; /** Something was changed on this machine. */ onChange: () => void }) {
+  constructor(options: {
+    executors: Executors;
+    clock: Clock;
+    /** Something was changed on this machine. */ onChange: () => void;
+  }) {
     for (const executor of options.executors) this.executors.set(executor.kind, executor);
     this.clock = options.clock;
     this.onChange = options.onChange;
@@ -46,14 +50,19 @@ export class ExecAnswers {
 
   /** The answers for one attempt's stream; ids belong to it alone (R14). */
   open(port: AnswerPort): ExecStream {
-    return new ExecStream({ port, clock: this.clock, start: (message) => this.start(message), keep: (execution) => this.keep(execution) });
+    return new ExecStream({
+      port,
+      clock: this.clock,
+      start: message => this.start(message),
+      keep: execution => this.keep(execution),
+    });
   }
 
   /** Stops everything under way, shells with their process groups, and waits a moment for it. */
   async abortAll(reason: string): Promise<void> {
     const running = [...this.all];
     for (const execution of running) execution.abort(reason);
-    await Promise.all(running.map((execution) => execution.over()));
+    await Promise.all(running.map(execution => execution.over()));
   }
 
   private start(message: ExecServerMessage): Execution {
@@ -71,7 +80,13 @@ export class ExecAnswers {
       return known;
     }
     if (this.all.size >= limits.execsAtOnce) throw new Error(`more than ${limits.execsAtOnce} execs are under way`);
-    const execution = new Execution({ executor, args: message.message.value, toolCallId, fingerprint, clock: this.clock });
+    const execution = new Execution({
+      executor,
+      args: message.message.value,
+      toolCallId,
+      fingerprint,
+      clock: this.clock,
+    });
     this.all.add(execution);
     void execution.over().then(() => {
       this.all.delete(execution);
@@ -83,7 +98,8 @@ export class ExecAnswers {
   /** An attempt is over. Reading can be asked for anew; what changes something goes on, so that it need not run twice. */
   private keep(execution: Execution): void {
     if (execution.aborted) return;
-    if (!hasSideEffect(execution.kind) || execution.toolCallId === '') return execution.abort('the stream that asked is gone');
+    if (!hasSideEffect(execution.kind) || execution.toolCallId === '')
+      return execution.abort('the stream that asked is gone');
     this.earlier.set(earlierKey(execution.kind, execution.toolCallId, execution.fingerprint), execution);
     let kept = [...this.earlier.values()].reduce((sum, one) => sum + one.size, 0);
     for (const [key, one] of this.earlier) {

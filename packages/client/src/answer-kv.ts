@@ -1,5 +1,10 @@
 import { create } from '@bufbuild/protobuf';
-import { AgentErrorSchema, GetBlobResultSchema, KvClientMessageSchema, SetBlobResultSchema } from '@tandem/protocol/agent';
+import {
+  AgentErrorSchema,
+  GetBlobResultSchema,
+  KvClientMessageSchema,
+  SetBlobResultSchema,
+} from '@tandem/protocol/agent';
 import type { KvClientMessage, KvServerMessage } from '@tandem/protocol/agent';
 import { blobText, hashBlob } from './blob-store.ts';
 import type { BlobStore } from './blob-store.ts';
@@ -47,7 +52,9 @@ async function getBlob(id: Uint8Array, blobs: BlobStore, clock: Clock) {
 async function setBlob(id: Uint8Array, data: Uint8Array, blobs: BlobStore): Promise<void> {
   const hash = await hashBlob(data);
   if (blobText(hash) !== blobText(id)) {
-    throw new Error(`blob_id is ${blobText(id) || '(empty)'}, but the SHA-256 of its ${data.length} bytes is ${blobText(hash)}`);
+    throw new Error(
+      `blob_id is ${blobText(id) || '(empty)'}, but the SHA-256 of its ${data.length} bytes is ${blobText(hash)}`,
+    );
   }
   await blobs.set(id, data);
 }

@@ -85,8 +85,11 @@ export function approveQuery(query: Query): QueryAnswer | undefined {
 
 /** A query as an event. */
 export function questionEvent(message: InteractionQuery): QuestionEvent {
-  const field = InteractionQuerySchema.fields.find((candidate) => candidate.localName === message.query.case);
-  const json = field?.message === undefined || message.query.value === undefined ? {} : messageJson(field.message, message.query.value);
+  const field = InteractionQuerySchema.fields.find(candidate => candidate.localName === message.query.case);
+  const json =
+    field?.message === undefined || message.query.value === undefined
+      ? {}
+      : messageJson(field.message, message.query.value);
   return {
     type: 'question',
     id: message.id,

@@ -93,19 +93,19 @@ export class Attempt {
     this.listener = options.listener;
     this.lastFrameAt = options.clock.now();
     this.headers = { 'x-request-id': options.requestId, 'x-original-request-id': options.originalRequestId };
-    this.end = new Promise((resolve) => (this.finish = resolve));
+    this.end = new Promise(resolve => (this.finish = resolve));
     this.uplink = new Uplink({
       connection: options.connection,
       requestId: options.requestId,
       headers: this.headers,
       clock: options.clock,
-      onFailure: (failure) => this.fail(failure),
+      onFailure: failure => this.fail(failure),
     });
     this.silence = new Silence(options.clock, options.silenceMs, () =>
       this.fail(connectionFailure('Server silent', `no frame came from the server for ${options.silenceMs / 1000} s`)),
     );
     this.execs = options.execs.open({
-      send: (message) => this.uplink.send(message),
+      send: message => this.uplink.send(message),
       hold: () => this.silence.hold(),
       release: () => this.silence.release(),
     });
@@ -134,10 +134,14 @@ export class Attempt {
   cancel(reason: string): void {
     if (this.cancelling) return;
     this.cancelling = true;
-    const action = create(ConversationActionSchema, { action: { case: 'cancelAction', value: create(CancelActionSchema, { reason }) } });
+    const action = create(ConversationActionSchema, {
+      action: { case: 'cancelAction', value: create(CancelActionSchema, { reason }) },
+    });
     this.post({ case: 'conversationAction', value: action });
     this.stops.add(
-      this.clock.after(limits.cancelGrace, () => this.finish({ outcome: this.turnEndedAt === undefined ? 'cancelled' : 'ended' })),
+      this.clock.after(limits.cancelGrace, () =>
+        this.finish({ outcome: this.turnEndedAt === undefined ? 'cancelled' : 'ended' }),
+      ),
     );
   }
 
@@ -153,7 +157,12 @@ export class Attempt {
         this.lastFrameAt = this.clock.now();
         this.silence.touch();
       };
-      const frames = await openDownlink(this.connection, { requestId: this.requestId, headers: this.headers, signal, onFrame });
+      const frames = await openDownlink(this.connection, {
+        requestId: this.requestId,
+        headers: this.headers,
+        signal,
+        onFrame,
+      });
       this.reached = true;
       for await (const frame of frames) {
         if (signal.aborted) return;
@@ -213,11 +222,15 @@ export class Attempt {
 
   private ask(query: InteractionQuery): void {
     this.listener.onQuestion(query);
-    void answerToQuery(query, this.answerQuery, this.closing.signal).then((value) => this.post({ case: 'interactionResponse', value }));
+    void answerToQuery(query, this.answerQuery, this.closing.signal).then(value =>
+      this.post({ case: 'interactionResponse', value }),
+    );
   }
 
   private async slowDown(): Promise<void> {
-    const waits = [this.listener.room(), this.kvWaiting > KV_WAITING ? this.kvWork : undefined].filter((wait) => wait !== undefined);
+    const waits = [this.listener.room(), this.kvWaiting > KV_WAITING ? this.kvWork : undefined].filter(
+      wait => wait !== undefined,
+    );
     if (waits.length === 0) return;
     this.silence.hold();
     await Promise.race([Promise.all(waits), this.end]);
@@ -229,14 +242,21 @@ export class Attempt {
     if (this.turnEndedAt === undefined) return;
     const longest = this.turnEndedAt + limits.endAfterTurnAtMost - this.clock.now();
     this.stopEndTimer?.();
-    this.stopEndTimer = this.clock.after(Math.min(limits.endAfterTurn, Math.max(0, longest)), () => this.finish({ outcome: 'ended' }));
+    this.stopEndTimer = this.clock.after(Math.min(limits.endAfterTurn, Math.max(0, longest)), () =>
+      this.finish({ outcome: 'ended' }),
+    );
   }
 
   /** Sends what an embedder may have had a hand in: a value that is no message fails the run, since a retry would send it again. */
   private post(message: ClientBranch): void {
     this.uplink.send(message).catch((error: unknown) => {
       const words = `${message.case} cannot be encoded: ${reasonOf(error)}`;
-      this.fail(new AttemptFailure({ code: 'internal', title: 'Client error', message: words, retryable: false }, { cause: error }));
+      this.fail(
+        new AttemptFailure(
+          { code: 'internal', title: 'Client error', message: words, retryable: false },
+          { cause: error },
+        ),
+      );
     });
   }
 

@@ -25,7 +25,7 @@ export function memoryBlobStore(maxBytes: number = limits.memoryBlobBytes): Blob
   const blobs = new Map<string, Uint8Array>();
   let held = 0;
   return {
-    get: (id) => Promise.resolve(blobs.get(blobText(id))),
+    get: id => Promise.resolve(blobs.get(blobText(id))),
     set(id, data) {
       const key = blobText(id);
       if (blobs.has(key)) return Promise.resolve();

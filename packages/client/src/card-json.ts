@@ -43,9 +43,13 @@ function shortenLongs(desc: DescMessage, json: JsonObject): JsonObject {
 function shortenField(field: DescField, value: JsonValue): JsonValue {
   const one = (item: JsonValue): JsonValue => {
     if (field.message !== undefined) {
-      return typeof item === 'object' && item !== null && !Array.isArray(item) ? shortenLongs(field.message, item) : item;
+      return typeof item === 'object' && item !== null && !Array.isArray(item)
+        ? shortenLongs(field.message, item)
+        : item;
     }
-    return field.scalar !== undefined && LONG.has(field.scalar) && typeof item === 'string' ? longJson(BigInt(item)) : item;
+    return field.scalar !== undefined && LONG.has(field.scalar) && typeof item === 'string'
+      ? longJson(BigInt(item))
+      : item;
   };
   if (field.fieldKind === 'list' && Array.isArray(value)) return value.map(one);
   if (field.fieldKind === 'map' && typeof value === 'object' && value !== null && !Array.isArray(value)) {

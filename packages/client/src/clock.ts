@@ -17,7 +17,7 @@ export const systemClock: Clock = {
 
 /** Waits `delay` milliseconds; ends early, without an error, when the signal is aborted. */
 export function pause(clock: Clock, delay: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise(resolve => {
     if (signal?.aborted) return resolve();
     const finish = () => {
       stop();
@@ -34,7 +34,7 @@ export function within<T>(clock: Clock, delay: number, work: Promise<T>, late: (
   return new Promise((resolve, reject) => {
     const stop = clock.after(delay, () => reject(late()));
     work.then(
-      (value) => {
+      value => {
         stop();
         resolve(value);
       },

@@ -31,7 +31,7 @@ export function makeConnection(options: {
     throw new TypeError(`the server's address has to begin with http:// or https://, not ${url.protocol}//`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new TypeError('the server\'s address holds a user name or password; give the key as apiKey instead');
+    throw new TypeError("the server's address holds a user name or password; give the key as apiKey instead");
   }
   return {
     transport: options.transport,

@@ -32,7 +32,9 @@ export async function openDownlink(
         'connect-protocol-version': '1',
         ...(codecs.length === 0 ? {} : { 'connect-accept-encoding': codecs.join(',') }),
       },
-      body: encodeEnvelope(toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: request.requestId }))),
+      body: encodeEnvelope(
+        toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: request.requestId })),
+      ),
       signal: request.signal,
     });
   } catch (error) {
@@ -70,9 +72,11 @@ function chooseCodec(answer: TransportAnswer, codecs: ReadonlyMap<string, Decomp
   return { name, decompress: codecs.get(name) };
 }
 
-async function* readFrames(answer: TransportAnswer, codec: Codec, onFrame: () => void): AsyncGenerator<
-  { message: AgentServerMessage } | { end: AttemptFailure | undefined }
-> {
+async function* readFrames(
+  answer: TransportAnswer,
+  codec: Codec,
+  onFrame: () => void,
+): AsyncGenerator<{ message: AgentServerMessage } | { end: AttemptFailure | undefined }> {
   const reader = new EnvelopeReader({ maxBytes: limits.frameBytes });
   const chunks = answer.body[Symbol.asyncIterator]();
   try {

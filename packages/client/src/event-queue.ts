@@ -29,7 +29,7 @@ export class EventQueue<Event> {
   /** Resolves once there is room for more. */
   room(): Promise<void> | undefined {
     if (!this.hasReader || this.ended || this.waiting.length < limits.eventsWaiting) return undefined;
-    return new Promise((resolve) => this.wakeWriters.push(resolve));
+    return new Promise(resolve => this.wakeWriters.push(resolve));
   }
 
   /** All events from here on, once: a second reader is refused. */
@@ -39,7 +39,7 @@ export class EventQueue<Event> {
     return {
       next: async () => {
         while (this.waiting.length === 0 && !this.ended) {
-          await new Promise<void>((resolve) => (this.wakeReader = resolve));
+          await new Promise<void>(resolve => (this.wakeReader = resolve));
           this.wakeReader = undefined;
         }
         const event = this.waiting.shift();

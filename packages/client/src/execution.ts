@@ -24,7 +24,13 @@ export class Execution {
   private endedAt = 0;
   private bytes = 0;
 
-  constructor(options: { executor: AnyExecutor; args: unknown; toolCallId: string; fingerprint: string; clock: Clock }) {
+  constructor(options: {
+    executor: AnyExecutor;
+    args: unknown;
+    toolCallId: string;
+    fingerprint: string;
+    clock: Clock;
+  }) {
     this.kind = options.executor.kind;
     this.toolCallId = options.toolCallId;
     this.fingerprint = options.fingerprint;
@@ -66,7 +72,7 @@ export class Execution {
 
   /** All answers from the first one, going on as new ones come, until the end. Several may follow at once. */
   async *follow(): AsyncGenerator<ExecAnswer, ExecutionEnd> {
-    for (let index = 0; ; ) {
+    for (let index = 0; ;) {
       while (index < this.answers.length) yield this.answers[index++]!;
       if (this.end !== undefined) return this.end;
       await this.change();
@@ -79,7 +85,7 @@ export class Execution {
   }
 
   private change(): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise(resolve => {
       const wake = () => {
         this.watchers.delete(wake);
         resolve();

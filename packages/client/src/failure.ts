@@ -70,7 +70,10 @@ function hasDetail(payload: Uint8Array): boolean {
   }
   const error = (json as { error?: unknown } | null)?.error ?? json;
   const details = (error as { details?: unknown } | null)?.details;
-  return Array.isArray(details) && details.some((detail) => /ErrorDetails$/.test(String((detail as { type?: unknown } | null)?.type)));
+  return (
+    Array.isArray(details) &&
+    details.some(detail => /ErrorDetails$/.test(String((detail as { type?: unknown } | null)?.type)))
+  );
 }
 
 /** A failure of the connection: what was on its way may be lost, so the run is tried again. */
@@ -80,7 +83,10 @@ export function connectionFailure(title: string, message: string, cause?: unknow
 
 /** Something that the other side does not do by the protocol; a second attempt would meet the same. */
 export function protocolFailure(message: string, cause?: unknown): AttemptFailure {
-  return new AttemptFailure({ code: 'invalid_argument', title: 'Not a protocol answer', message, retryable: false }, { cause });
+  return new AttemptFailure(
+    { code: 'invalid_argument', title: 'Not a protocol answer', message, retryable: false },
+    { cause },
+  );
 }
 
 /** Any thrown value as the failure of an attempt. */

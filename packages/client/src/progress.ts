@@ -27,7 +27,12 @@ export class Progress {
 
   /** Events that close the calls left open when a stream broke: nothing may look as if it still ran (R21). */
   closeOpen(): ToolEvent[] {
-    const events = [...this.open.values()].map(({ id, name }): ToolEvent => ({ type: 'tool', id, name, status: 'failed' }));
+    const events = [...this.open.values()].map(({ id, name }): ToolEvent => ({
+      type: 'tool',
+      id,
+      name,
+      status: 'failed',
+    }));
     this.open.clear();
     return events;
   }

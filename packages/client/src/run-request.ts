@@ -10,7 +10,12 @@ import {
   UserMessageActionSchema,
   UserMessageSchema,
 } from '@tandem/protocol/agent';
-import type { AgentRunRequest, ConversationStateStructure, McpToolDefinition, UserMessage } from '@tandem/protocol/agent';
+import type {
+  AgentRunRequest,
+  ConversationStateStructure,
+  McpToolDefinition,
+  UserMessage,
+} from '@tandem/protocol/agent';
 
 /** The modes of a run (§8). */
 export type Mode = 'agent' | 'ask' | 'plan';
@@ -44,10 +49,14 @@ const MODES: Record<Mode, AgentMode> = { agent: AgentMode.AGENT, ask: AgentMode.
 
 /** The user's message; it stays the same, its id included, over all attempts of a run. */
 export function makeUserMessage(options: RunOptions, ids: { uuid(): string }): UserMessage {
-  const message = create(UserMessageSchema, { text: options.prompt, messageId: ids.uuid(), ...(options.mode === undefined ? {} : { mode: MODES[options.mode] }) });
+  const message = create(UserMessageSchema, {
+    text: options.prompt,
+    messageId: ids.uuid(),
+    ...(options.mode === undefined ? {} : { mode: MODES[options.mode] }),
+  });
   if (options.images !== undefined && options.images.length > 0) {
     message.selectedContext = create(SelectedContextSchema, {
-      selectedImages: options.images.map((image) =>
+      selectedImages: options.images.map(image =>
         create(SelectedImageSchema, {
           uuid: ids.uuid(),
           mimeType: image.mimeType,

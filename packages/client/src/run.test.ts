@@ -39,7 +39,7 @@ async function collect(run: Run): Promise<{ events: RunEvent[]; end: EndEvent }>
 function slowWrite(): { executor: AnyExecutor; runs: () => number; finish: () => void } {
   let runs = 0;
   let finish = () => undefined as void;
-  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const finished = new Promise<void>(resolve => (finish = resolve));
   const executor: AnyExecutor = {
     kind: 'writeArgs',
     async run(args) {
@@ -47,7 +47,10 @@ function slowWrite(): { executor: AnyExecutor; runs: () => number; finish: () =>
       await finished;
       return {
         case: 'writeResult',
-        value: { $typeName: 'agent.v1.WriteResult', result: { case: 'rejected', value: { $typeName: 'agent.v1.WriteRejected', path: args.path, reason: '' } } },
+        value: {
+          $typeName: 'agent.v1.WriteResult',
+          result: { case: 'rejected', value: { $typeName: 'agent.v1.WriteRejected', path: args.path, reason: '' } },
+        },
       };
     },
   };
@@ -56,25 +59,37 @@ function slowWrite(): { executor: AnyExecutor; runs: () => number; finish: () =>
 
 describe('a run', () => {
   it('ends after turn_ended and EndStream {}, with the text after the last tool call', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('before ');
-      stream.update({ case: 'toolCallStarted', value: { callId: 'call-1', toolCall: { tool: { case: 'readToolCall', value: {} } } } });
-      stream.update({ case: 'toolCallCompleted', value: { callId: 'call-1', toolCall: { tool: { case: 'readToolCall', value: {} } } } });
+      stream.update({
+        case: 'toolCallStarted',
+        value: { callId: 'call-1', toolCall: { tool: { case: 'readToolCall', value: {} } } },
+      });
+      stream.update({
+        case: 'toolCallCompleted',
+        value: { callId: 'call-1', toolCall: { tool: { case: 'readToolCall', value: {} } } },
+      });
       stream.text('all ');
       stream.text('done');
       stream.turnEnded({ inputTokens: 12n });
       stream.end();
     });
     const { events, end } = await collect(client.run({ prompt: 'Go.' }));
-    expect(end).toEqual({ type: 'end', outcome: 'ended', text: 'all done', usage: { inputTokens: 12 }, conversationId: end.conversationId });
+    expect(end).toEqual({
+      type: 'end',
+      outcome: 'ended',
+      text: 'all done',
+      usage: { inputTokens: 12 },
+      conversationId: end.conversationId,
+    });
     expect(events.at(-1)).toBe(end);
-    expect(events.filter((event) => event.type === 'end')).toHaveLength(1);
-    expect(events.map((event) => event.type)).toEqual(['text', 'tool', 'tool', 'text', 'text', 'usage', 'end']);
+    expect(events.filter(event => event.type === 'end')).toHaveLength(1);
+    expect(events.map(event => event.type)).toEqual(['text', 'tool', 'tool', 'text', 'text', 'usage', 'end']);
   });
 
   it('names itself, its request and its key in the headers, and numbers its appends from 0', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       for (let id = 1; id <= 5; id++) await stream.settled(stream.ask({ case: 'readArgs', value: { path: 'x' } }));
       stream.finish();
@@ -89,11 +104,13 @@ describe('a run', () => {
       'x-request-id': run.requestId,
       'x-original-request-id': run.requestId,
     });
-    expect([...stream!.numbers].sort((a, b) => Number(a - b))).toEqual(stream!.numbers.map((_, index) => BigInt(index)));
+    expect([...stream!.numbers].sort((a, b) => Number(a - b))).toEqual(
+      stream!.numbers.map((_, index) => BigInt(index)),
+    );
   });
 
   it('sends prompt, model, mode, images and the state it was given', async () => {
-    const client = await makeClient((stream) => stream.runRequest().then(() => stream.finish()));
+    const client = await makeClient(stream => stream.runRequest().then(() => stream.finish()));
     const state = create(ConversationStateStructureSchema, { readPaths: ['/old'] });
     await client.run({
       prompt: 'Look.',
@@ -107,13 +124,17 @@ describe('a run', () => {
     expect(request.conversationId).toBe('conv-1');
     expect(request.requestedModel?.modelId).toBe('small');
     expect(request.conversationState?.readPaths).toEqual(['/old']);
-    const message = request.action?.action.case === 'userMessageAction' ? request.action.action.value.userMessage : undefined;
+    const message =
+      request.action?.action.case === 'userMessageAction' ? request.action.action.value.userMessage : undefined;
     expect([message?.text, message?.mode]).toEqual(['Look.', AgentMode.PLAN]);
-    expect(message?.selectedContext?.selectedImages[0]?.dataOrBlobId).toEqual({ case: 'data', value: Uint8Array.of(1, 2) });
+    expect(message?.selectedContext?.selectedImages[0]?.dataOrBlobId).toEqual({
+      case: 'data',
+      value: Uint8Array.of(1, 2),
+    });
   });
 
   it('ends by itself when the server leaves the stream open after turn_ended', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('all said');
       stream.turnEnded();
@@ -125,7 +146,7 @@ describe('a run', () => {
   });
 
   it('ends, and runs nothing again, when the connection breaks after turn_ended', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.turnEnded();
       stream.cut();
@@ -135,14 +156,14 @@ describe('a run', () => {
   });
 
   it('fails, and rejects nothing, when it is given a state that is no message', async () => {
-    const client = await makeClient((stream) => stream.gone());
+    const client = await makeClient(stream => stream.gone());
     const state = { $typeName: 'agent.v1.ConversationStateStructure' } as ConversationStateStructure;
     const end = await client.run({ prompt: 'Go.', state }).done;
     expect(end).toMatchObject({ outcome: 'failed', error: { code: 'internal', retryable: false } });
   });
 
-  it('fails at once, in the server\'s words, with an error that is not retryable', async () => {
-    const client = await makeClient(async (stream) => {
+  it("fails at once, in the server's words, with an error that is not retryable", async () => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('so far ');
       stream.end(fault('unknown_model', 'There is no model gtp-5; did you mean gpt-5?'));
@@ -162,7 +183,9 @@ describe('a run', () => {
       {},
       (request, response) => {
         if (request.url?.endsWith('/RunSSE') !== true) return false;
-        response.writeHead(401, { 'content-type': 'application/json' }).end('{"code":"unauthenticated","message":"bad token"}');
+        response
+          .writeHead(401, { 'content-type': 'application/json' })
+          .end('{"code":"unauthenticated","message":"bad token"}');
         return true;
       },
     );
@@ -198,14 +221,16 @@ describe('a run', () => {
 
   it('fails with what was wrong when an append is refused for good', async () => {
     const client = await makeClient(
-      async (stream) => {
+      async stream => {
         await stream.opened;
         await stream.gone();
       },
       {},
       (request, response) => {
         if (request.url?.endsWith('/BidiAppend') !== true) return false;
-        response.writeHead(400, { 'content-type': 'application/json' }).end('{"code":"invalid_argument","message":"no such branch"}');
+        response
+          .writeHead(400, { 'content-type': 'application/json' })
+          .end('{"code":"invalid_argument","message":"no such branch"}');
         return true;
       },
     );
@@ -217,7 +242,7 @@ describe('a run', () => {
 
 describe('a broken attempt', () => {
   it('is followed by another with the same user message when no checkpoint came', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       if (stream.index === 0) {
         stream.text('half ');
@@ -233,11 +258,11 @@ describe('a broken attempt', () => {
     expect(second!.requestId).not.toBe(first!.requestId);
     expect(second!.headers['x-original-request-id']).toBe(first!.requestId);
     expect([b.runId, b.conversationId, b.action]).toEqual([a.runId, a.conversationId, a.action]);
-    expect(events.find((event) => event.type === 'retry')).toMatchObject({ attempt: 2 });
+    expect(events.find(event => event.type === 'retry')).toMatchObject({ attempt: 2 });
   });
 
   it('resumes from the last checkpoint, and takes back only the text after it', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       const request = await stream.runRequest();
       if (stream.index === 0) {
         stream.text('kept ');
@@ -254,7 +279,7 @@ describe('a broken attempt', () => {
   });
 
   it('counts an end without turn_ended as broken', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       if (stream.index === 0) return stream.end();
       stream.finish();
@@ -264,7 +289,7 @@ describe('a broken attempt', () => {
   });
 
   it('is given up after silence, and the next one goes on', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       if (stream.index > 0) return stream.finish('back');
       stream.checkpoint();
@@ -272,16 +297,20 @@ describe('a broken attempt', () => {
     });
     const { events, end } = await collect(client.run({ prompt: 'Go.' }));
     expect(end.text).toBe('back');
-    expect(events.find((event) => event.type === 'retry')).toMatchObject({ reason: expect.stringContaining('30 s') });
+    expect(events.find(event => event.type === 'retry')).toMatchObject({ reason: expect.stringContaining('30 s') });
   });
 
   it('is not followed by another when a tool changed something after the last checkpoint', async () => {
     const executor: AnyExecutor = {
       kind: 'writeArgs',
-      run: () => Promise.resolve({ case: 'writeResult', value: { $typeName: 'agent.v1.WriteResult', result: { case: undefined } } }),
+      run: () =>
+        Promise.resolve({
+          case: 'writeResult',
+          value: { $typeName: 'agent.v1.WriteResult', result: { case: undefined } },
+        }),
     };
     const client = await makeClient(
-      async (stream) => {
+      async stream => {
         await stream.runRequest();
         stream.checkpoint();
         await stream.settled(stream.ask({ case: 'writeArgs', value: { path: 'a', toolCallId: 'call-1' } }));
@@ -299,7 +328,7 @@ describe('a broken attempt', () => {
     const write = slowWrite();
     const question = { case: 'writeArgs' as const, value: { path: 'a', fileText: 'x', toolCallId: 'call-1' } };
     const client = await makeClient(
-      async (stream) => {
+      async stream => {
         await stream.runRequest();
         if (stream.index === 0) {
           stream.checkpoint();
@@ -309,7 +338,7 @@ describe('a broken attempt', () => {
         }
         const id = stream.ask(question, 7);
         write.finish();
-        expect((await stream.settled(id)).answers.map((answer) => answer.case)).toEqual(['writeResult']);
+        expect((await stream.settled(id)).answers.map(answer => answer.case)).toEqual(['writeResult']);
         stream.finish();
       },
       { executors: [write.executor] },
@@ -321,11 +350,11 @@ describe('a broken attempt', () => {
 
 describe('a cancelled run', () => {
   it('tells the server and takes its end', async () => {
-    const client = await makeClient(async (stream) => {
+    const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('so far ');
-      await stream.until('cancel_action', (all) =>
-        all.some((message) => message.case === 'conversationAction' && message.value.action.case === 'cancelAction'),
+      await stream.until('cancel_action', all =>
+        all.some(message => message.case === 'conversationAction' && message.value.action.case === 'cancelAction'),
       );
       stream.end(fault('canceled', 'cancelled'));
     });
@@ -336,7 +365,7 @@ describe('a cancelled run', () => {
   });
 
   it('leaves after a second when the server does not answer', async () => {
-    const client = await makeClient((stream) => stream.gone());
+    const client = await makeClient(stream => stream.gone());
     const controller = new AbortController();
     const run = client.run({ prompt: 'Go.', signal: controller.signal });
     await server!.streams[0]?.opened;
@@ -345,14 +374,14 @@ describe('a cancelled run', () => {
   });
 
   it('stops waiting for a retry', async () => {
-    const client = await makeClient((stream) => stream.cut(), { clock: fastClock(1) });
+    const client = await makeClient(stream => stream.cut(), { clock: fastClock(1) });
     const run = client.run({ prompt: 'Go.' });
     for await (const event of run) if (event.type === 'retry') run.cancel();
     expect((await run.done).outcome).toBe('cancelled');
   });
 
   it('never begins when its signal is already aborted', async () => {
-    const client = await makeClient((stream) => stream.finish());
+    const client = await makeClient(stream => stream.finish());
     expect((await client.run({ prompt: 'Go.', signal: AbortSignal.abort() }).done).outcome).toBe('cancelled');
     expect(server!.streams).toHaveLength(0);
   });
@@ -370,7 +399,7 @@ describe('a cancelled run', () => {
         }),
     };
     const client = await makeClient(
-      async (stream) => {
+      async stream => {
         await stream.runRequest();
         stream.ask({ case: 'deleteArgs', value: { path: 'a', toolCallId: 'call-1' } });
         stream.text('go');

@@ -75,7 +75,7 @@ export class AgentRun implements Run {
     const onAbort = () => this.cancel();
     options.signal?.addEventListener('abort', onAbort, { once: true });
     if (options.signal?.aborted === true) this.cancel();
-    this.done = this.play().then((end) => {
+    this.done = this.play().then(end => {
       options.signal?.removeEventListener('abort', onAbort);
       return end;
     });
@@ -162,13 +162,13 @@ export class AgentRun implements Run {
       execs: this.execs,
       answerQuery,
       listener: {
-        onUpdate: (update) => this.update(update),
-        onCheckpoint: (state) => {
+        onUpdate: update => this.update(update),
+        onCheckpoint: state => {
           this.checkpoint = state;
           this.changedSinceCheckpoint = false;
           this.show(checkpointEvent(state));
         },
-        onQuestion: (query) => this.show(questionEvent(query)),
+        onQuestion: query => this.show(questionEvent(query)),
         room: () => this.events.room(),
       },
     });

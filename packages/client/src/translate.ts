@@ -26,7 +26,9 @@ export function translateUpdate(update: InteractionUpdate): RunEvent[] {
       const delta = message.value.toolCallDelta?.delta;
       if (delta?.case !== 'shellToolCallDelta' || delta.value.delta.case === undefined) return [];
       const text = delta.value.delta.value.content;
-      return text === '' ? [] : [{ type: 'tool-output', id: message.value.callId, stream: delta.value.delta.case, text }];
+      return text === ''
+        ? []
+        : [{ type: 'tool-output', id: message.value.callId, stream: delta.value.delta.case, text }];
     }
     case 'summary':
       return message.value.summary === '' ? [] : [{ type: 'notice', text: message.value.summary }];
@@ -69,7 +71,7 @@ const FINE: ReadonlySet<string> = new Set(['success', 'complete', 'stillRunning'
 
 function toolEvent(status: ToolEvent['status'], id: string, call: ToolCall | undefined): ToolEvent {
   const event: ToolEvent = { type: 'tool', id, name: '', status };
-  const field = ToolCallSchema.fields.find((candidate) => candidate.localName === call?.tool.case);
+  const field = ToolCallSchema.fields.find(candidate => candidate.localName === call?.tool.case);
   const card = call?.tool.value;
   if (field?.message === undefined || card === undefined) return event;
   event.name = field.name.replace(/_tool_call$/, '');

@@ -26,7 +26,7 @@ export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}
       });
       return {
         status: response.status,
-        header: (name) => response.headers.get(name) ?? undefined,
+        header: name => response.headers.get(name) ?? undefined,
         body: response.body === null ? nothing() : chunks(response.body),
       };
     },

@@ -59,7 +59,7 @@ export class Uplink {
       this.waiting.shift()?.();
     });
     while (this.inFlight.size >= limits.appendsInFlight && !this.closing.signal.aborted) {
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
+      await new Promise<void>(resolve => this.waiting.push(resolve));
     }
   }
 
@@ -86,7 +86,12 @@ export class Uplink {
     const abort = new AbortController();
     const signal = AbortSignal.any([this.closing.signal, abort.signal]);
     const stop = this.clock.after(deadline, () =>
-      abort.abort(connectionFailure('Append not acknowledged', `the server did not acknowledge message ${seqno} within ${deadline} ms`)),
+      abort.abort(
+        connectionFailure(
+          'Append not acknowledged',
+          `the server did not acknowledge message ${seqno} within ${deadline} ms`,
+        ),
+      ),
     );
     try {
       const answer = await this.connection.transport.exchange({
@@ -105,7 +110,8 @@ export class Uplink {
       if (answer.status !== 200) throw await refusal(answer, `message ${seqno}`);
       // A proxy's page with status 200 is no acknowledgement.
       const type = answer.header('content-type') ?? '';
-      if (!type.startsWith('application/proto')) throw protocolFailure(`message ${seqno} was answered with ${type || 'no content type'}`);
+      if (!type.startsWith('application/proto'))
+        throw protocolFailure(`message ${seqno} was answered with ${type || 'no content type'}`);
       await readBody(answer.body, limits.unaryAnswerBytes);
     } catch (error) {
       throw abort.signal.aborted ? abort.signal.reason : error;

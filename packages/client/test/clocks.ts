@@ -20,7 +20,7 @@ export class ManualClock implements Clock {
   pass(duration: number): void {
     const end = this.time + duration;
     for (;;) {
-      const due = [...this.timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      const due = [...this.timers].filter(timer => timer.at <= end).sort((a, b) => a.at - b.at)[0];
       if (due === undefined) break;
       this.timers.delete(due);
       this.time = due.at;

@@ -43,7 +43,7 @@ export class FakeStream {
   constructor(requestId: string, index: number) {
     this.requestId = requestId;
     this.index = index;
-    this.opened = new Promise((resolve) => (this.markOpened = resolve));
+    this.opened = new Promise(resolve => (this.markOpened = resolve));
   }
 
   open(request: http.IncomingMessage, response: http.ServerResponse): void {
@@ -59,7 +59,7 @@ export class FakeStream {
   take(number: bigint, message: AgentClientMessage['message']): void {
     this.numbers.push(number);
     this.held.set(number, message);
-    for (let next = this.held.get(BigInt(this.messages.length)); next !== undefined; ) {
+    for (let next = this.held.get(BigInt(this.messages.length)); next !== undefined;) {
       this.messages.push(next);
       next = this.held.get(BigInt(this.messages.length));
     }
@@ -73,7 +73,7 @@ export class FakeStream {
       const found = find(this.messages);
       if (found !== undefined && found !== false) return found;
       if (Date.now() > end) throw new Error(`the client never sent ${what}`);
-      await new Promise<void>((resolve) => {
+      await new Promise<void>(resolve => {
         const wake = () => {
           clearTimeout(timer);
           this.wakes.delete(wake);
@@ -86,8 +86,8 @@ export class FakeStream {
   }
 
   async runRequest(): Promise<AgentRunRequest> {
-    return await this.until('a run request', (all) => {
-      const first = all.find((message) => message.case === 'runRequest');
+    return await this.until('a run request', all => {
+      const first = all.find(message => message.case === 'runRequest');
       return first?.case === 'runRequest' ? first.value : undefined;
     });
   }
@@ -150,7 +150,8 @@ export class FakeStream {
     const control: ExecClientControlMessage['message'][] = [];
     for (const message of this.messages) {
       if (message.case === 'execClientMessage' && message.value.id === id) answers.push(message.value.message);
-      if (message.case === 'execClientControlMessage' && message.value.message.value?.id === id) control.push(message.value.message);
+      if (message.case === 'execClientControlMessage' && message.value.message.value?.id === id)
+        control.push(message.value.message);
     }
     return { answers, control };
   }
@@ -159,7 +160,7 @@ export class FakeStream {
   async settled(id: number): Promise<ReturnType<FakeStream['heard']>> {
     return await this.until(`stream_close for exec ${id}`, () => {
       const heard = this.heard(id);
-      return heard.control.some((one) => one.case === 'streamClose') ? heard : undefined;
+      return heard.control.some(one => one.case === 'streamClose') ? heard : undefined;
     });
   }
 
@@ -183,7 +184,7 @@ export class FakeServer {
     options: { intercept?: Intercept; headers?: http.OutgoingHttpHeaders } = {},
   ): Promise<FakeServer> {
     const server = http.createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     return new FakeServer(server, script, options);
   }
 
@@ -220,7 +221,7 @@ export class FakeServer {
   /** Stops the server; rejects when a script failed. */
   async close(): Promise<void> {
     this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    await new Promise(resolve => this.server.close(resolve));
     await Promise.all(this.scripts);
   }
 
@@ -231,7 +232,7 @@ export class FakeServer {
   }
 
   private stream(requestId: string): FakeStream {
-    let stream = this.streams.find((one) => one.requestId === requestId);
+    let stream = this.streams.find(one => one.requestId === requestId);
     if (stream === undefined) this.streams.push((stream = new FakeStream(requestId, this.streams.length)));
     return stream;
   }

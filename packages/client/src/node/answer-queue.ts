@@ -23,7 +23,7 @@ export class AnswerQueue<Value> implements AsyncIterable<Value> {
     for (;;) {
       while (this.values.length > 0) yield this.values.shift()!;
       if (this.ended) break;
-      await new Promise<void>((resolve) => (this.wake = resolve));
+      await new Promise<void>(resolve => (this.wake = resolve));
     }
     if (this.failure !== undefined) throw this.failure;
   }

@@ -33,12 +33,22 @@ const LOOKING: ReadonlyMap<string, RegExp | undefined> = new Map<string, RegExp 
 ]);
 
 /** Subcommands of git that only look; some take arguments that write or run something. */
-const GIT_LOOKING: ReadonlySet<string> = new Set(['status', 'log', 'diff', 'show', 'rev-parse', 'ls-files', 'blame', 'describe']);
+const GIT_LOOKING: ReadonlySet<string> = new Set([
+  'status',
+  'log',
+  'diff',
+  'show',
+  'rev-parse',
+  'ls-files',
+  'blame',
+  'describe',
+]);
 const GIT_EXCEPT = /^(-o|--output|--ext-diff|--textconv|-O|--open-files-in-pager|--exec)/;
 const GIT_LISTING = /^git (branch( (-a|-r|-v|-vv|--list|--show-current))*|remote( -v)?|tag( (-l|--list))?|stash list)$/;
 
 /** Programs whose version may be asked. */
-const VERSIONED = /^(node|npm|pnpm|yarn|deno|bun|python3?|pip3?|go|cargo|rustc|java|javac|gcc|clang|make|cmake|git|docker|ruby|php) (--version|-v|-V|version)$/;
+const VERSIONED =
+  /^(node|npm|pnpm|yarn|deno|bun|python3?|pip3?|go|cargo|rustc|java|javac|gcc|clang|make|cmake|git|docker|ruby|php) (--version|-v|-V|version)$/;
 
 /**
  * Whether a command is known to change nothing: one program of a small list, no shell syntax at all. A command that is not known is not
@@ -50,21 +60,27 @@ export function isHarmless(command: string): boolean {
   if (GIT_LISTING.test(line)) return true;
   if (VERSIONED.test(line)) return !line.startsWith('go -') && !/^(python3?|ruby|php) version$/.test(line);
   const [program = '', ...args] = line.split(/ +/);
-  if (program === 'git') return GIT_LOOKING.has(args[0] ?? '') && !args.some((arg) => GIT_EXCEPT.test(arg));
+  if (program === 'git') return GIT_LOOKING.has(args[0] ?? '') && !args.some(arg => GIT_EXCEPT.test(arg));
   if (!LOOKING.has(program)) return false;
   const except = LOOKING.get(program);
-  return except === undefined || !args.some((arg) => except.test(arg));
+  return except === undefined || !args.some(arg => except.test(arg));
 }
 
 /** Commands that are never run without asking, with what is wrong about them. The list stops accidents; it is no sandbox. */
 const DENIED: readonly (readonly [RegExp, string])[] = [
-  [/(^|[\s;&|(])(sudo|doas|pkexec|su)(\s|$)/, 'it asks for another user\'s rights'],
-  [/(^|[\s;&|(])rm\s+(-\S+\s+)*(--\s+)?["']?(\/|\/\*|~|~\/|~\/\*|\$HOME\/?\*?|\$\{HOME\}\/?\*?)["']?(\s|$|[;&|)])/, 'it removes a whole disk or home folder'],
+  [/(^|[\s;&|(])(sudo|doas|pkexec|su)(\s|$)/, "it asks for another user's rights"],
+  [
+    /(^|[\s;&|(])rm\s+(-\S+\s+)*(--\s+)?["']?(\/|\/\*|~|~\/|~\/\*|\$HOME\/?\*?|\$\{HOME\}\/?\*?)["']?(\s|$|[;&|)])/,
+    'it removes a whole disk or home folder',
+  ],
   [/(^|[\s;&|(])(mkfs(\.\w+)?|fdisk|parted|wipefs|mkswap)(\s|$)/, 'it rewrites a disk'],
   [/(^|[\s;&|(])dd\s[^;&|]*\bof=\/dev\//, 'it writes to a device'],
   [/>\s*\/dev\/(sd|hd|nvme|vd|disk|mem)/, 'it writes to a device'],
   [/(^|[\s;&|(])(shutdown|reboot|halt|poweroff)(\s|$)/, 'it stops the machine'],
-  [/(^|[\s;&|(])(chmod|chown|chgrp)\s+(-\S+\s+)*-\w*R\w*\s+(-\S+\s+)*\S+\s+(\/|~|\$HOME)\/?(\s|$)/, 'it changes the rights of a whole disk or home folder'],
+  [
+    /(^|[\s;&|(])(chmod|chown|chgrp)\s+(-\S+\s+)*-\w*R\w*\s+(-\S+\s+)*\S+\s+(\/|~|\$HOME)\/?(\s|$)/,
+    'it changes the rights of a whole disk or home folder',
+  ],
   [/:\s*\(\s*\)\s*\{.*\|.*&.*\}\s*;/, 'it multiplies without end'],
   [/\b(curl|wget)\b[^;&]*\|\s*(sudo\s+)?(env\s+)?(ba|z|da|k)?sh\b/, 'it runs what it downloads unseen'],
 ];
@@ -77,7 +93,10 @@ export function deniedBecause(command: string, more: readonly string[] = []): st
   for (const [pattern, reason] of DENIED) if (pattern.test(command)) return `the command is on the denylist: ${reason}`;
   const line = command.trim();
   for (const pattern of more) {
-    const parts = pattern.trim().split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    const parts = pattern
+      .trim()
+      .split('*')
+      .map(part => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
     if (pattern.trim() === '') continue;
     if (new RegExp(`^${parts.join('[\\s\\S]*')}(\\s[\\s\\S]*)?$`).test(line)) {
       return `the command is on the administrator's denylist (${pattern})`;

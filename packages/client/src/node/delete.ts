@@ -29,7 +29,8 @@ async function deleteFile(machine: Machine, args: DeleteArgs, signal: AbortSigna
     const verdict = await permission.change({ kind: 'delete', path: real, inside: workspace.contains(real), signal });
     if (!verdict.allowed) {
       const { reason } = verdict;
-      if (!verdict.readOnly) return create(DeleteResultSchema, { result: { case: 'rejected', value: { path, reason } } });
+      if (!verdict.readOnly)
+        return create(DeleteResultSchema, { result: { case: 'rejected', value: { path, reason } } });
       const value = { path, clientVisibleError: reason, isReadonly: true };
       return create(DeleteResultSchema, { result: { case: 'permissionDenied', value } });
     }

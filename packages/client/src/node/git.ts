@@ -27,15 +27,23 @@ export async function readGitState(folder: string, signal: AbortSignal): Promise
     git('status', '--short', '--branch', '--untracked-files=normal'),
     git('remote', 'get-url', 'origin'),
   ]);
-  return { path: path.trim(), branchName: branchName?.trim() ?? '', status: status ?? '', remoteUrl: withoutCredentials(remoteUrl?.trim()) };
+  return {
+    path: path.trim(),
+    branchName: branchName?.trim() ?? '',
+    status: status ?? '',
+    remoteUrl: withoutCredentials(remoteUrl?.trim()),
+  };
 }
 
 function runGit(cwd: string, args: string[], signal: AbortSignal): Promise<string | undefined> {
   // Optional locks would make a mere look at the state write to the repository.
   const env = { ...process.env, GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0' };
-  return new Promise((resolve) => {
-    execFile('git', args, { cwd, env, signal, timeout: DEADLINE, maxBuffer: OUTPUT_CAP, windowsHide: true }, (error, stdout) =>
-      resolve(error === null ? stdout : undefined),
+  return new Promise(resolve => {
+    execFile(
+      'git',
+      args,
+      { cwd, env, signal, timeout: DEADLINE, maxBuffer: OUTPUT_CAP, windowsHide: true },
+      (error, stdout) => resolve(error === null ? stdout : undefined),
     );
   });
 }

@@ -51,7 +51,12 @@ async function grep(machine: Machine, args: GrepArgs, signal: AbortSignal): Prom
     const { root, target } = await chooseRoot(machine, path);
     const search = { args: [...flags(args), ...target], cwd: root, signal };
     const result = await searchIn(outputMode, args.pattern, search);
-    const value = { pattern: args.pattern, path: args.path ?? '', outputMode, workspaceResults: { [root]: { result } } };
+    const value = {
+      pattern: args.pattern,
+      path: args.path ?? '',
+      outputMode,
+      workspaceResults: { [root]: { result } },
+    };
     return create(GrepResultSchema, { result: { case: 'success', value } });
   } catch (error) {
     return create(GrepResultSchema, { result: { case: 'error', value: { error: messageOf(error) } } });
@@ -118,7 +123,9 @@ async function searchContent(pattern: string, search: Search): Promise<Union> {
       let file = files.get(name);
       if (file === undefined) files.set(name, (file = create(GrepFileMatchSchema, { file: name })));
       // A match over several lines is one record; each of its lines counts.
-      const found = textOf(data.lines).replace(/\r?\n$/, '').split(/\r?\n/);
+      const found = textOf(data.lines)
+        .replace(/\r?\n$/, '')
+        .split(/\r?\n/);
       for (const [index, line] of found.entries()) {
         if (lines >= LINES_CAP) return false;
         lines++;
@@ -137,7 +144,13 @@ async function searchContent(pattern: string, search: Search): Promise<Union> {
   });
   checkEnd(end, files.size);
   const matches = [...files.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
-  const value = { matches, totalLines: lines, totalMatchedLines: matched, clientTruncated: end.stopped, ripgrepTruncated: end.skipped };
+  const value = {
+    matches,
+    totalLines: lines,
+    totalMatchedLines: matched,
+    clientTruncated: end.stopped,
+    ripgrepTruncated: end.skipped,
+  };
   return { case: 'content', value: create(GrepContentResultSchema, value) };
 }
 
@@ -150,7 +163,7 @@ async function searchFiles(pattern: string, search: Search): Promise<Union> {
     separator: '\0',
     signal: search.signal,
     deadlineMs: DEADLINE,
-    onRecord: (record) => files.push(record.toString('utf8')) < FILES_CAP,
+    onRecord: record => files.push(record.toString('utf8')) < FILES_CAP,
   });
   checkEnd(end, files.length);
   if (!search.args.includes('--sort') && !search.args.includes('--sortr')) files.sort();

@@ -31,7 +31,11 @@ async function list(machine: Machine, args: LsArgs, signal: AbortSignal): Promis
   const path = machine.workspace.resolve(args.path);
   try {
     if (!(await stat(path)).isDirectory()) throw new Error(`${path} is not a directory`);
-    const directoryTreeRoot = await listTree(path, { ignore: args.ignore, signal, deadlineMs: args.timeoutMs ?? DEADLINE });
+    const directoryTreeRoot = await listTree(path, {
+      ignore: args.ignore,
+      signal,
+      deadlineMs: args.timeoutMs ?? DEADLINE,
+    });
     return create(LsResultSchema, { result: { case: 'success', value: { directoryTreeRoot } } });
   } catch (error) {
     const words = codeOf(error) === 'ENOENT' ? `path does not exist: ${path}` : messageOf(error);
@@ -53,7 +57,13 @@ export async function listTree(
   const root: Folder = { path, folders: new Map(), files: [] };
   let seen = 0;
   const end = await runRipgrep({
-    args: ['--files', '--null', ...SEARCH_FLAGS, ...options.ignore.flatMap((glob) => ['--glob', `!${glob}`]), ...WITHOUT_GIT],
+    args: [
+      '--files',
+      '--null',
+      ...SEARCH_FLAGS,
+      ...options.ignore.flatMap(glob => ['--glob', `!${glob}`]),
+      ...WITHOUT_GIT,
+    ],
     cwd: path,
     separator: '\0',
     signal: options.signal,
@@ -82,9 +92,11 @@ function addFile(root: Folder, parts: string[]): void {
 /** Folders without any file are unknown to ripgrep. Those directly below the listed folder are added. */
 async function addEmptyFolders(root: Folder, ignore: readonly string[]): Promise<void> {
   for (const entry of await readdir(root.path, { withFileTypes: true })) {
-    if (!entry.isDirectory() || root.folders.has(entry.name) || entry.name === '.git' || ignore.includes(entry.name)) continue;
+    if (!entry.isDirectory() || root.folders.has(entry.name) || entry.name === '.git' || ignore.includes(entry.name))
+      continue;
     const inside = await readdir(join(root.path, entry.name)).catch(() => ['unreadable']); // not empty, as far as we know
-    if (inside.length === 0) root.folders.set(entry.name, { path: join(root.path, entry.name), folders: new Map(), files: [] });
+    if (inside.length === 0)
+      root.folders.set(entry.name, { path: join(root.path, entry.name), folders: new Map(), files: [] });
   }
 }
 
@@ -106,7 +118,7 @@ function nameEntries(root: Folder): LsDirectoryTreeNode {
       node.childrenFiles = folder.files
         .sort()
         .slice(0, ENTRIES_CAP)
-        .map((name) => create(LsDirectoryTreeNode_FileSchema, { name }));
+        .map(name => create(LsDirectoryTreeNode_FileSchema, { name }));
       for (const name of [...folder.folders.keys()].sort().slice(0, ENTRIES_CAP)) {
         const child = folder.folders.get(name)!;
         const childNode = create(LsDirectoryTreeNodeSchema, { absPath: child.path });

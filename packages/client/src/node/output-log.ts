@@ -85,7 +85,7 @@ export class OutputLog {
     if (this.written + chunk.length > FILE_CAP && !always) return;
     try {
       // Written at once: the process that asks for the file next must find everything in it.
-      for (let at = 0; at < chunk.length; ) at += writeSync(this.file.descriptor, chunk, at);
+      for (let at = 0; at < chunk.length;) at += writeSync(this.file.descriptor, chunk, at);
       this.written += chunk.length;
     } catch {
       this.failed = true; // the disk is full; the command itself goes on

@@ -55,7 +55,7 @@ export class OutputPieces {
     if (waiting === undefined) return;
     const text = waiting.text.slice(0, safeCut(waiting.text, this.cap - this.given));
     this.given += text.length === waiting.text.length ? text.length : this.cap;
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       const to = at + safeCut(text.slice(at), PIECE_CAP);
       this.onPiece(waiting.stream, text.slice(at, to));
       at = to;

@@ -42,26 +42,50 @@ export class Permission {
   }
 
   /** A file is to be written or deleted at a real path. */
-  async change(change: { kind: 'write' | 'delete'; path: string; inside: boolean; signal: AbortSignal }): Promise<Verdict> {
+  async change(change: {
+    kind: 'write' | 'delete';
+    path: string;
+    inside: boolean;
+    signal: AbortSignal;
+  }): Promise<Verdict> {
     const { kind, path, inside, signal } = change;
     if (this.mode === 'read-only') return refuse(`this run is read-only, so ${path} was left alone`, true);
     if (this.mode === 'auto' && inside) return ALLOWED;
     const outside = `${path} is outside of the workspace`;
-    return await this.decide({ kind, path, ...(inside ? {} : { reason: outside }) }, inside ? undefined : outside, signal);
+    return await this.decide(
+      { kind, path, ...(inside ? {} : { reason: outside }) },
+      inside ? undefined : outside,
+      signal,
+    );
   }
 
   /** A command is to run in a real folder. `denied` are the patterns of the server's own administrator. */
-  async run(run: { command: string; workingDirectory: string; inside: boolean; denied: readonly string[]; signal: AbortSignal }): Promise<Verdict> {
+  async run(run: {
+    command: string;
+    workingDirectory: string;
+    inside: boolean;
+    denied: readonly string[];
+    signal: AbortSignal;
+  }): Promise<Verdict> {
     const { command, workingDirectory } = run;
     const denied = deniedBecause(command, run.denied);
     if (isHarmless(command) && denied === undefined) return ALLOWED;
-    if (this.mode === 'read-only') return refuse('this run is read-only, and the command is not on the list of harmless ones', true);
+    if (this.mode === 'read-only')
+      return refuse('this run is read-only, and the command is not on the list of harmless ones', true);
     const reason = denied ?? (run.inside ? undefined : `${workingDirectory} is outside of the workspace`);
     if (this.mode === 'auto' && reason === undefined) return ALLOWED;
-    return await this.decide({ kind: 'shell', command, workingDirectory, ...(reason === undefined ? {} : { reason }) }, reason, run.signal);
+    return await this.decide(
+      { kind: 'shell', command, workingDirectory, ...(reason === undefined ? {} : { reason }) },
+      reason,
+      run.signal,
+    );
   }
 
-  private async decide(question: PermissionQuestion, reason: string | undefined, signal: AbortSignal): Promise<Verdict> {
+  private async decide(
+    question: PermissionQuestion,
+    reason: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Verdict> {
     if (this.ask === undefined) return refuse(`${reason ?? 'it needs leave'}, and nobody is here to be asked`, false);
     const allowed = await this.ask(question, signal);
     // A late yes must not do what nobody waits for any more.

@@ -7,5 +7,5 @@ import type { PermissionMode } from './permission.ts';
  * else it asks, and all of it in the other modes, is refused with a reason. An embedder with a human gives its own `answerQuery`.
  */
 export function answersByPermission(permission: PermissionMode): AnswerQuery {
-  return (query) => Promise.resolve(permission === 'auto' ? approveQuery(query) : undefined);
+  return query => Promise.resolve(permission === 'auto' ? approveQuery(query) : undefined);
 }

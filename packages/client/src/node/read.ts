@@ -36,7 +36,8 @@ async function readFile(machine: Machine, args: ReadArgs): Promise<ReadResult> {
     if (typeof file === 'string') return refuse(path, file);
     const image = imageType(file.bytes);
     if (image !== undefined) {
-      if (file.bytes.length > READ_CAP) return refuse(path, `The ${image} is ${file.bytes.length} bytes long, more than ${READ_CAP}`);
+      if (file.bytes.length > READ_CAP)
+        return refuse(path, `The ${image} is ${file.bytes.length} bytes long, more than ${READ_CAP}`);
       return success({ path, fileSize: BigInt(file.bytes.length), output: { case: 'data', value: file.bytes } });
     }
     const decoded = decodeText(file.bytes);
@@ -65,7 +66,8 @@ async function openFile(path: string): Promise<{ bytes: Buffer } | string> {
     const stat = await handle.stat();
     if (stat.isDirectory()) return 'Path is a directory, not a file';
     if (!stat.isFile()) return 'Path is a device or pipe, not a file';
-    if (stat.size > FILE_CAP) return `The file is ${stat.size} bytes long, more than ${FILE_CAP}; read parts of it with a shell command`;
+    if (stat.size > FILE_CAP)
+      return `The file is ${stat.size} bytes long, more than ${FILE_CAP}; read parts of it with a shell command`;
     return { bytes: await handle.readFile() };
   } finally {
     await handle.close();

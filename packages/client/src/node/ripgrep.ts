@@ -40,14 +40,21 @@ export async function runRipgrep(options: {
   const { rgPath } = await import('@vscode/ripgrep');
   options.signal.throwIfAborted();
   return await new Promise((resolve, reject) => {
-    const child = spawn(rgPath, options.args, { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
+    const child = spawn(rgPath, options.args, {
+      cwd: options.cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
     const end: RipgrepEnd = { code: null, complaints: '', stopped: false, skipped: false };
     let failure: Error | undefined;
     const stop = (error?: Error) => {
       failure ??= error;
       child.kill('SIGKILL');
     };
-    const timer = setTimeout(() => stop(new Error(`the search did not end within ${options.deadlineMs / 1000} s`)), options.deadlineMs);
+    const timer = setTimeout(
+      () => stop(new Error(`the search did not end within ${options.deadlineMs / 1000} s`)),
+      options.deadlineMs,
+    );
     const onAbort = () => stop(new Error('the search was aborted'));
     options.signal.addEventListener('abort', onAbort, { once: true });
     const split = splitRecords(options.separator, () => (end.skipped = true));
@@ -60,7 +67,8 @@ export async function runRipgrep(options: {
       }
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (end.complaints.length < COMPLAINTS_CAP) end.complaints += text.slice(0, COMPLAINTS_CAP - end.complaints.length);
+      if (end.complaints.length < COMPLAINTS_CAP)
+        end.complaints += text.slice(0, COMPLAINTS_CAP - end.complaints.length);
     });
     const settle = (error: Error | undefined) => {
       clearTimeout(timer);
@@ -68,8 +76,8 @@ export async function runRipgrep(options: {
       if (error === undefined) resolve(end);
       else reject(error);
     };
-    child.on('error', (error) => settle(error));
-    child.on('close', (code) => {
+    child.on('error', error => settle(error));
+    child.on('close', code => {
       end.code = code;
       settle(failure);
     });
@@ -80,13 +88,16 @@ function splitRecords(separator: '\n' | '\0', onSkip: () => void): (chunk: Buffe
   const mark = separator.charCodeAt(0);
   let parts: Buffer[] = [];
   let length = 0;
-  return (chunk) => {
+  return chunk => {
     const records: Buffer[] = [];
     let from = 0;
     for (let to = chunk.indexOf(mark); to >= 0; to = chunk.indexOf(mark, from)) {
       length += to - from;
       if (length > RECORD_CAP) onSkip();
-      else records.push(parts.length === 0 ? chunk.subarray(from, to) : Buffer.concat([...parts, chunk.subarray(from, to)]));
+      else
+        records.push(
+          parts.length === 0 ? chunk.subarray(from, to) : Buffer.concat([...parts, chunk.subarray(from, to)]),
+        );
       parts = [];
       length = 0;
       from = to + 1;

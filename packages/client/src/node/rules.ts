@@ -19,15 +19,15 @@ export async function readRules(root: string): Promise<CursorRule[]> {
   const folder = join(root, '.cursor', 'rules');
   const names = await readdir(folder, { recursive: true }).catch(() => [] as string[]); // most workspaces have none
   const paths = [
-    ...ROOT_FILES.map((name) => join(root, name)),
+    ...ROOT_FILES.map(name => join(root, name)),
     ...names
-      .filter((name) => name.endsWith('.mdc') || name.endsWith('.md'))
+      .filter(name => name.endsWith('.mdc') || name.endsWith('.md'))
       .sort()
       .slice(0, RULES_CAP)
-      .map((name) => join(folder, name)),
+      .map(name => join(folder, name)),
   ];
-  const rules = await Promise.all(paths.map((path) => readRule(path)));
-  return rules.filter((rule) => rule !== undefined);
+  const rules = await Promise.all(paths.map(path => readRule(path)));
+  return rules.filter(rule => rule !== undefined);
 }
 
 async function readRule(path: string): Promise<CursorRule | undefined> {
@@ -38,7 +38,12 @@ async function readRule(path: string): Promise<CursorRule | undefined> {
   const { head, body } = splitHead(text);
   if (body.trim() === '') return undefined;
   const isGlobal = !path.endsWith('.mdc') && head === '';
-  return create(CursorRuleSchema, { fullPath: path, content: body, frontmatter: head, type: isGlobal ? typeOf({ alwaysApply: 'true' }) : typeOf(parseHead(head)) });
+  return create(CursorRuleSchema, {
+    fullPath: path,
+    content: body,
+    frontmatter: head,
+    type: isGlobal ? typeOf({ alwaysApply: 'true' }) : typeOf(parseHead(head)),
+  });
 }
 
 /** The lines between two `---` at the top, and what follows them. Searched by lines: a broken head must not cost time. */
@@ -76,10 +81,11 @@ function typeOf(head: Record<string, string>): CursorRuleType {
     .replace(/^\[|\]$/g, '')
     .split(',')
     .map(unquote)
-    .filter((glob) => glob !== '');
+    .filter(glob => glob !== '');
   if (head['alwaysApply'] === 'true') return create(CursorRuleTypeSchema, { type: { case: 'global', value: {} } });
   if (globs.length > 0) return create(CursorRuleTypeSchema, { type: { case: 'fileGlobbed', value: { globs } } });
   const description = head['description'] ?? '';
-  if (description !== '') return create(CursorRuleTypeSchema, { type: { case: 'agentFetched', value: { description } } });
+  if (description !== '')
+    return create(CursorRuleTypeSchema, { type: { case: 'agentFetched', value: { description } } });
   return create(CursorRuleTypeSchema, { type: { case: 'manuallyAttached', value: {} } });
 }

@@ -51,7 +51,11 @@ export class ShellProcess {
     return new ShellProcess(child, options.cwd, options.onOutput);
   }
 
-  private constructor(child: ChildProcess, cwd: string, onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => void) {
+  private constructor(
+    child: ChildProcess,
+    cwd: string,
+    onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => void,
+  ) {
     this.child = child;
     this.pid = child.pid ?? 0;
     trackGroup(this);
@@ -60,7 +64,7 @@ export class ShellProcess {
     // Input that nobody reads any more is no reason to fail.
     child.stdin?.on('error', () => undefined);
     const folder = readFolder(child.stdio[3] as Readable);
-    this.ended = new Promise((resolve) => {
+    this.ended = new Promise(resolve => {
       child.once('exit', (code, signal) => {
         this.over = true;
         untrackGroup(this);
@@ -110,7 +114,8 @@ export class ShellProcess {
 const EVALUATE = 'tandem_command=$1; shift; trap "pwd >&3" EXIT; eval "$tandem_command"';
 
 function shellCommand(command: string): { file: string; args: string[] } {
-  if (process.platform === 'win32') return { file: process.env['COMSPEC'] ?? 'cmd.exe', args: ['/d', '/s', '/c', command] };
+  if (process.platform === 'win32')
+    return { file: process.env['COMSPEC'] ?? 'cmd.exe', args: ['/d', '/s', '/c', command] };
   return { file: shellPath(), args: ['-c', EVALUATE, 'tandem', command] };
 }
 
@@ -118,7 +123,7 @@ function shellCommand(command: string): { file: string; args: string[] } {
 export function shellPath(): string {
   const own = process.env['SHELL'];
   if (own !== undefined && /\/(bash|zsh|dash|ksh|sh)$/.test(own) && existsSync(own)) return own;
-  return ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh';
+  return ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].find(path => existsSync(path)) ?? '/bin/sh';
 }
 
 function readFolder(pipe: Readable): () => string {
@@ -133,8 +138,8 @@ function readFolder(pipe: Readable): () => string {
 
 /** Resolves when both outputs have ended, or a moment after the exit when something else still holds them. */
 function drained(child: ChildProcess): Promise<void> {
-  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null && !stream.readableEnded) as Readable[];
-  return new Promise((resolve) => {
+  const streams = [child.stdout, child.stderr].filter(stream => stream !== null && !stream.readableEnded) as Readable[];
+  return new Promise(resolve => {
     let left = streams.length;
     const timer = setTimeout(resolve, DRAIN);
     const finish = () => {

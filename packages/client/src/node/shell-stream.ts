@@ -59,7 +59,7 @@ async function checkLeave(machine: Machine, args: ShellArgs, signal: AbortSignal
   const { command } = args;
   const workingDirectory = workspace.resolve(args.workingDirectory);
   const isFolder = await stat(workingDirectory).then(
-    (stats) => stats.isDirectory(),
+    stats => stats.isDirectory(),
     () => false,
   );
   if (!isFolder) {
@@ -78,7 +78,12 @@ async function checkLeave(machine: Machine, args: ShellArgs, signal: AbortSignal
   return { case: 'rejected', value: value };
 }
 
-async function startJob(machine: Machine, args: ShellArgs, signal: AbortSignal, events: AnswerQueue<ExecAnswer>): Promise<void> {
+async function startJob(
+  machine: Machine,
+  args: ShellArgs,
+  signal: AbortSignal,
+  events: AnswerQueue<ExecAnswer>,
+): Promise<void> {
   const cwd = machine.workspace.resolve(args.workingDirectory);
   const threshold = args.fileOutputThresholdBytes === undefined ? MEMORY_CAP : Number(args.fileOutputThresholdBytes);
   const log = new OutputLog(machine.terminals, Math.min(threshold, MEMORY_CAP));
@@ -113,7 +118,13 @@ async function startJob(machine: Machine, args: ShellArgs, signal: AbortSignal, 
       untrackGroup(shell);
       shell.unref();
       for (const timer of timers) timer.unref();
-      const value = { shellId: file.shellId, command: args.command, workingDirectory: cwd, pid: shell.pid, msToWait: args.timeout };
+      const value = {
+        shellId: file.shellId,
+        command: args.command,
+        workingDirectory: cwd,
+        pid: shell.pid,
+        msToWait: args.timeout,
+      };
       events.push(answer({ case: 'backgrounded', value: { ...value, reason: ShellBackgroundReason.TIMEOUT } }));
       events.end();
     } catch (error) {
@@ -133,7 +144,7 @@ async function startJob(machine: Machine, args: ShellArgs, signal: AbortSignal, 
   if ((args.hardTimeout ?? 0) > 0) after(args.hardTimeout ?? 0, () => stop(ShellAbortReason.TIMEOUT));
   if (background) for (const timer of timers) timer.unref();
 
-  void shell.ended.then((end) => {
+  void shell.ended.then(end => {
     for (const timer of timers) clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     const elapsed = Date.now() - startedAt;
@@ -145,7 +156,12 @@ async function startJob(machine: Machine, args: ShellArgs, signal: AbortSignal, 
   });
 }
 
-function exitOf(end: { code: number; cwd: string }, stopped: ShellAbortReason | undefined, elapsed: number, log: OutputLog) {
+function exitOf(
+  end: { code: number; cwd: string },
+  stopped: ShellAbortReason | undefined,
+  elapsed: number,
+  log: OutputLog,
+) {
   const location = log.location();
   return {
     code: stopped === undefined ? end.code : STOPPED,

@@ -10,7 +10,9 @@ export function stateFolder(): string {
 
 /** The folder for the terminal files of one workspace; its name tells a human which, and is different for each. */
 export function terminalsFolder(workspace: string): string {
-  const name = basename(workspace).replace(/[^\w.-]+/g, '-').slice(0, 40);
+  const name = basename(workspace)
+    .replace(/[^\w.-]+/g, '-')
+    .slice(0, 40);
   const hash = createHash('sha256').update(workspace).digest('hex').slice(0, 12);
   return join(stateFolder(), 'terminals', `${name}-${hash}`);
 }

@@ -56,7 +56,9 @@ export function openStore(folder: string = stateFolder()): Store {
       return conversationOf((await database()).prepare(sql).get(realFolder(cwd)));
     },
     async get(id) {
-      return conversationOf((await database()).prepare('SELECT id, cwd, state, updated_at FROM conversations WHERE id = ?').get(id));
+      return conversationOf(
+        (await database()).prepare('SELECT id, cwd, state, updated_at FROM conversations WHERE id = ?').get(id),
+      );
     },
     async save(id, { cwd, state }) {
       const bytes = state === undefined ? null : toBinary(ConversationStateStructureSchema, state);
@@ -80,7 +82,7 @@ export function openStore(folder: string = stateFolder()): Store {
     close() {
       // Whoever failed to open it has been told by the call that tried.
       void opened?.then(
-        (open) => open.close(),
+        open => open.close(),
         () => undefined,
       );
       opened = undefined;

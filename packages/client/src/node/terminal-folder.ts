@@ -10,7 +10,7 @@ const TRIES = 1_000;
 
 /**
  * The folder where the output of shells is kept: `<shell_id>.txt` for one in the background, `output-<n>.txt` for output too long for
- * the answer. Numbers are never used twice.
+ * the answer. No two shells have one number.
  */
 export class TerminalFolder {
   readonly path: string;

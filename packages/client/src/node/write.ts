@@ -32,7 +32,8 @@ async function writeWhole(machine: Machine, args: WriteArgs, signal: AbortSignal
     const real = await workspace.real(path);
     const verdict = await permission.change({ kind: 'write', path: real, inside: workspace.contains(real), signal });
     if (!verdict.allowed) {
-      if (!verdict.readOnly) return create(WriteResultSchema, { result: { case: 'rejected', value: { path, reason: verdict.reason } } });
+      if (!verdict.readOnly)
+        return create(WriteResultSchema, { result: { case: 'rejected', value: { path, reason: verdict.reason } } });
       return denied(path, verdict.reason, true);
     }
     const before = await existing(real);
@@ -87,7 +88,8 @@ async function replaceFile(path: string, bytes: Uint8Array, before: Stats | unde
     await rename(temporary, path);
   } catch (error) {
     await unlink(temporary).catch(() => undefined); // it may never have been made
-    if (before !== undefined && ['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error))) return await writeFile(path, bytes);
+    if (before !== undefined && ['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error)))
+      return await writeFile(path, bytes);
     throw error;
   }
 }

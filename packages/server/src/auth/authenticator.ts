@@ -64,11 +64,6 @@ export function createAuthenticator({ keys, secret, clock }: AuthenticatorOption
   };
 }
 
-/** The bearer of an `authorization` header; undefined when it holds none. */
-export function bearerOf(header: string | undefined): string | undefined {
-  return /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1];
-}
-
 function refuse(bearer: string | undefined): Fault {
   return bearer === undefined || bearer === ''
     ? fault('unauthenticated', 'The request carries no key. Send one as "authorization: Bearer KEY".')

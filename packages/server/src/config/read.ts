@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { REDACTED } from '../observe/secret-text.ts';
+import { REDACTED, redactText } from '../observe/secret-text.ts';
 import type { Config, ProviderConfig } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigFile, Environment } from './file.ts';
@@ -84,7 +84,7 @@ function expectedBy(issue: z.core.$ZodIssue): string {
     case 'invalid_type':
       return `expected ${issue.expected === 'int' ? 'a whole number' : issue.expected === 'record' ? 'object' : issue.expected}`;
     case 'too_small':
-      return issue.origin === 'string' ? 'expected some text' : `expected ${Number(issue.minimum)} or more`;
+      return issue.origin === 'string' ? 'expected some text' : `expected ${issue.inclusive ? '' : 'more than '}${Number(issue.minimum)}${issue.inclusive ? ' or more' : ''}`;
     case 'too_big':
       return `expected ${Number(issue.maximum)} or less`;
     case 'invalid_value':
@@ -104,7 +104,7 @@ function foundAt(value: unknown, path: readonly PropertyKey[]): string {
   if (found === undefined) return 'nothing';
   if (path.includes('apiKey') || path.includes('headers')) return REDACTED;
   const text = Array.isArray(found) ? 'a list' : typeof found === 'object' && found !== null ? 'an object' : JSON.stringify(found);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  return redactText(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
 /** The keys that a schema knows at a path; for a choice of objects, those of all of them. */

@@ -37,6 +37,7 @@ export async function* watchSilence(model: Model, request: ModelRequest, clock: 
   const events = model.stream({ ...request, signal: AbortSignal.any([request.signal, abort.signal]), onActivity })[Symbol.asyncIterator]();
   try {
     for (;;) {
+      request.signal.throwIfAborted();
       const failed = new Promise<never>((_, reject) => (failWait = reject));
       wait();
       const step = await Promise.race([events.next(), failed]);

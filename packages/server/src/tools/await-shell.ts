@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { tailOf } from './excerpt.ts';
 import { AWAIT_MAX_MS, AWAIT_MISSING_POLLS, AWAIT_MS, AWAIT_POLL, AWAIT_TAIL_CHARACTERS } from './limits.ts';
 import { failure, success, withFailures } from './outcome.ts';
-import { matchPattern, PatternFault } from './pattern.ts';
+import { matchPattern } from './pattern.ts';
 import { TerminalFile } from './terminal-reading.ts';
 import type { Card, Tool, ToolContext, ToolOutcome } from './tool.ts';
 
@@ -59,14 +59,7 @@ export const awaitShellTool: Tool<AwaitArguments> = {
   open: args => awaitCard(args),
   close: (args, message) => awaitCard(args, { case: 'error', value: { error: message } }),
   execute(args, context) {
-    return withFailures(awaitShellTool, args, context, async () => {
-      try {
-        return await awaitShell(args, context);
-      } catch (error) {
-        if (!(error instanceof PatternFault)) throw error;
-        return failure(awaitShellTool.close(args, error.message, context), error.message);
-      }
-    });
+    return withFailures(awaitShellTool, args, context, () => awaitShell(args, context));
   },
 };
 

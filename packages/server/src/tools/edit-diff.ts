@@ -29,8 +29,8 @@ export function diffTexts(path: string, before: string | undefined, after: strin
 
 /** Everything between the common head and the common tail as one block: for texts too different for the search. */
 function blockPatch(from: string, to: string, before: string, after: string): StructuredPatch {
-  const old = before.split('\n');
-  const now = after.split('\n');
+  const old = linesOf(before);
+  const now = linesOf(after);
   let head = 0;
   while (head < old.length && head < now.length && old[head] === now[head]) head += 1;
   let tail = 0;
@@ -53,3 +53,5 @@ function blockPatch(from: string, to: string, before: string, after: string): St
     ],
   };
 }
+
+const linesOf = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));

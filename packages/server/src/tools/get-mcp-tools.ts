@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { excerptOf } from './excerpt.ts';
 import { RESULT_CHARACTERS } from './limits.ts';
 import type { McpServer, McpTable, McpTool } from './mcp-table.ts';
-import { failure, success } from './outcome.ts';
-import { matchPattern, PatternFault } from './pattern.ts';
+import { success, withFailures } from './outcome.ts';
+import { matchPattern } from './pattern.ts';
 import { ExecFailure } from './tool.ts';
 import type { Card, Tool, ToolContext } from './tool.ts';
 
@@ -43,15 +43,12 @@ export const getMcpToolsTool: Tool<GetMcpToolsArguments> = {
   offered: facts => facts.mcp.servers.length > 0,
   open: (args, { callId }) => getMcpToolsCard(args, callId),
   close: (args, message, { callId }) => getMcpToolsCard(args, callId, { case: 'error', value: { error: message } }),
-  async execute(args, context) {
-    const states = await askState(args, context);
-    try {
+  execute(args, context) {
+    return withFailures(getMcpToolsTool, args, context, async () => {
+      const states = await askState(args, context);
       const content = describe(args, context.facts.mcp, states);
       return success(getMcpToolsCard(args, context.callId, { case: 'success', value: { content } }), content);
-    } catch (error) {
-      if (!(error instanceof PatternFault)) throw error;
-      return failure(getMcpToolsTool.close(args, error.message, context), error.message);
-    }
+    });
   },
 };
 

@@ -10,8 +10,8 @@ export const LINE_CHARACTERS = 2_000;
 export const CARD_OUTPUT_CHARACTERS = 1_000_000;
 /** Characters of the diff on an edit card; above it the two full texts on the card say it all. */
 export const DIFF_CHARACTERS = 1_000_000;
-/** Changed lines until the diff stops looking for the smallest one: above it the search takes seconds. */
-export const DIFF_EDITS = 2_000;
+/** Changed lines until the diff stops looking for the smallest one: the search grows with their square and holds all streams. */
+export const DIFF_EDITS = 500;
 /** Bytes of an image that go to the model: the smallest cap of the large providers. */
 export const IMAGE_BYTES = 5 * 1024 * 1024;
 /** Lines (or files) of a search when the model named no head_limit. */

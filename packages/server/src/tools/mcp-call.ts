@@ -70,11 +70,14 @@ export async function callMcp(call: McpCall, context: ToolContext): Promise<Tool
 
 function contentOf(result: McpSuccess, facts: ToolFacts): ToolOutcome['content'] {
   const parts: (TextPart | ImagePart)[] = [];
+  const texts = result.content.map(({ content }) => (content.case === 'text' ? content.value.text : ''));
+  const total = texts.reduce((sum, text) => sum + text.length, 0);
   for (const { content } of result.content) {
     if (content.case === 'text') {
       const { text, outputLocation } = content.value;
+      const share = total > RESULT_CHARACTERS ? Math.ceil((RESULT_CHARACTERS * text.length) / total) : text.length;
       const whole = outputLocation?.filePath ? `\n(The whole output is in ${outputLocation.filePath}.)` : '';
-      parts.push({ type: 'text', text: excerptOf(text, RESULT_CHARACTERS) + whole });
+      parts.push({ type: 'text', text: excerptOf(text, share) + whole });
     } else if (content.case === 'image') {
       parts.push(imagePart(content.value.data, 'The result', facts, content.value.mimeType));
     }
@@ -84,7 +87,7 @@ function contentOf(result: McpSuccess, facts: ToolFacts): ToolOutcome['content']
   }
   if (parts.some(part => part.type === 'image')) return parts;
   const text = parts.map(part => (part.type === 'text' ? part.text : '')).join('\n');
-  return text.trim() === '' ? '(no output)' : excerptOf(text, RESULT_CHARACTERS);
+  return text.trim() === '' ? '(no output)' : text;
 }
 
 function mcpProblem(call: McpCall, { result }: McpResult, facts: ToolFacts): string {

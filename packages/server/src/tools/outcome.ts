@@ -1,3 +1,4 @@
+import { PatternFault } from './pattern.ts';
 import { ExecFailure } from './tool.ts';
 import type { Card, Tool, ToolContext, ToolOutcome } from './tool.ts';
 
@@ -19,8 +20,8 @@ export function failureText(toolName: string, error: ExecFailure): string {
 }
 
 /**
- * Runs the work of a call. An exec without a usable answer closes the card with an error (R21, R29); anything else thrown is
- * a fault of ours and goes up.
+ * Runs the work of a call. An exec without a usable answer, or a pattern that cannot be used, closes the card with an error
+ * (R21, R29); anything else thrown is a fault of ours and goes up.
  */
 export async function withFailures<Arguments>(
   tool: Tool<Arguments>,
@@ -31,8 +32,8 @@ export async function withFailures<Arguments>(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ExecFailure)) throw error;
-    const message = failureText(tool.name, error);
+    if (!(error instanceof ExecFailure) && !(error instanceof PatternFault)) throw error;
+    const message = error instanceof ExecFailure ? failureText(tool.name, error) : error.message;
     return failure(tool.close(args, message, context), message);
   }
 }

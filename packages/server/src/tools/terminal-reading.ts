@@ -1,7 +1,7 @@
 import { tailOf } from './excerpt.ts';
 import { AWAIT_TAIL_CHARACTERS } from './limits.ts';
 import { readProblem } from './read.ts';
-import { readFooter, terminalBody } from './terminal-file.ts';
+import { readTerminal } from './terminal-file.ts';
 import type { TerminalFooter } from './terminal-file.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -54,7 +54,8 @@ export class TerminalFile {
     this.#raw = tailOf(kept + text, AWAIT_TAIL_CHARACTERS * 2);
     this.#unfinished = lines.at(-1)?.length ?? 0;
     this.#line += Math.max(0, lines.length - 1);
-    this.footer = readFooter(this.#raw);
-    this.tail = terminalBody(this.#raw);
+    const { body, footer } = readTerminal(this.#raw);
+    this.tail = body;
+    this.footer = footer;
   }
 }

@@ -1,4 +1,4 @@
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import {
   DeleteResultSchema,
@@ -13,14 +13,13 @@ import {
   WriteResultSchema,
 } from '@tandem/protocol/agent';
 import type { ShellStream, TodoItem, ToolCall, ToolCallDelta } from '@tandem/protocol/agent';
-import { toBinary } from '@bufbuild/protobuf';
 import { buildMcpTable } from '../../src/tools/mcp-table.ts';
 import { ExecFailure } from '../../src/tools/tool.ts';
 import type { Card, CardCase, Exec, Tool, ToolContext, ToolFacts, ToolOutcome } from '../../src/tools/tool.ts';
 
-type Answer<Schema extends DescMessage> = MessageInitShape<Schema>['result' & keyof MessageInitShape<Schema>] | ExecFailure;
+type Answer<Schema extends DescMessage> = MessageInitShape<Schema> extends { result?: infer Result } ? Result | ExecFailure : never;
 /** An answer, or how to find it from the arguments. */
-type Scripted<Schema extends DescMessage> = Answer<Schema> | ((args: any) => Answer<Schema> | Promise<Answer<Schema>>);
+type Scripted<Schema extends DescMessage> = Answer<Schema> | ((args: any) => Answer<Schema>);
 type ShellEvent = MessageInitShape<typeof ShellStreamSchema>['event'];
 
 /** What the client answers to each exec; what is not here is not available. */
@@ -72,9 +71,10 @@ export function scriptedCall(script: Script, facts: Partial<ToolFacts> = {}, tod
   ): Promise<MessageShape<Schema>> {
     calls.push({ kind, args });
     if (scripted === undefined) throw new ExecFailure('unavailable', `No handler found for ${kind}`);
-    const result = typeof scripted === 'function' ? await scripted(args) : scripted;
+    await Promise.resolve();
+    const result: unknown = typeof scripted === 'function' ? (scripted as (args: unknown) => unknown)(args) : scripted;
     if (result instanceof ExecFailure) throw result;
-    return create(schema, { result } as MessageInitShape<Schema>);
+    return create(schema, { result } as unknown as MessageInitShape<Schema>);
   }
 
   const exec: Exec = {

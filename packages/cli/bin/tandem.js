@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+// Plain JavaScript that old versions of Node can read, so that they get a sentence and not a syntax error.
+import fs from 'node:fs';
+import module from 'node:module';
+
+const LEAST = [22, 19];
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
+  process.stderr.write(
+    'tandem needs Node ' + LEAST.join('.') + ' or newer, and this is Node ' + process.versions.node + ' (' + process.execPath + ').\n',
+  );
+  process.exit(2);
+}
+// the second start of a version reads what the first one compiled
+module.enableCompileCache();
+
+// a clone has the source and runs it as it is; a packed copy has only what was built
+const source = new URL('../src/main.ts', import.meta.url);
+const { main } = await import(fs.existsSync(source) ? source.href : new URL('../dist/main.js', import.meta.url).href);
+await main(process.argv.slice(2));

@@ -1,0 +1,49 @@
+import { createLog, logLevelOf, resolveConfig, startServer } from '@tandem/server';
+import type { Config, RunningServer } from '@tandem/server';
+import type { ExitCode } from '../exit-code.ts';
+import { EXIT } from '../exit-code.ts';
+import { startFailureOf } from '../start-failure.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { untilAborted } from '../surroundings.ts';
+
+/** The flags of `tandem serve`, as they were given. */
+export interface ServeOptions {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly json?: boolean;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+}
+
+/**
+ * Runs the server until it is told to stop. One line on stdout says where it listens, once it does; everything else goes to stderr.
+ * The first signal lets the runs at work end, the second one cuts them.
+ */
+export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const { stdout, stderr, env, cwd, stop, stopNow } = surroundings;
+  const say = (text: string) => stderr.write(`tandem: ${text}\n`);
+  if (options.tlsCert !== undefined || options.tlsKey !== undefined) {
+    say('TLS (--tls-cert, --tls-key) comes in a later version. Until then put a proxy with TLS in front of tandem.');
+    return EXIT.usage;
+  }
+  let config: Config | undefined;
+  let server: RunningServer;
+  try {
+    config = await resolveConfig({ path: options.config, cwd, env, host: options.host, port: options.port });
+    const log = await createLog(logLevelOf(env), line => stderr.write(line));
+    server = await startServer(config, { log });
+  } catch (error) {
+    const failure = startFailureOf(error, config);
+    if (!failure) throw error;
+    say(failure.text);
+    return failure.exitCode;
+  }
+  for (const notice of server.notices) say(notice);
+  stdout.write(options.json ? `${JSON.stringify({ event: 'listening', url: server.url })}\n` : `tandem listening on ${server.url}\n`);
+
+  await untilAborted(stop);
+  const { runs } = server.load;
+  if (runs > 0) say(`Stopping once ${runs === 1 ? 'one run has' : `${runs} runs have`} ended; a second signal stops at once.`);
+  return Promise.race([server.close().then(() => EXIT.done), untilAborted(stopNow).then(() => EXIT.failed)]);
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { BlobStore, Run } from '@tandem/client';
+import { openStore, stateFolder } from '@tandem/client/node';
+import type { Store } from '@tandem/client/node';
+
+/** The conversation that a run goes on with, and where it is kept. */
+export interface Conversation {
+  readonly id: string;
+  /** The last checkpoint, when there was a turn before. */
+  readonly state: Run['state'];
+  /** Absent: the blobs live in memory. */
+  readonly blobs: BlobStore | undefined;
+  /** Keeps a checkpoint. Never rejects: a disk that is full must not end a run, so the user is told once. */
+  save(state: Run['state']): Promise<void>;
+  close(): void;
+}
+
+export interface ConversationChoice {
+  /** The folder of the run. */
+  readonly folder: string;
+  /** Go on with the last conversation of the folder. */
+  readonly continues: boolean;
+  /** Go on with this one. */
+  readonly resumes: string | undefined;
+  /** Tells the user something. */
+  readonly say: (text: string) => void;
+}
+
+/**
+ * Opens the conversation of a run. It is on disk before the run begins, so that `--continue` finds it however the turn ends. A store that
+ * cannot be used is replaced by memory, unless a conversation from it was asked for.
+ */
+export async function openConversation(choice: ConversationChoice): Promise<Conversation | { problem: string }> {
+  const { folder, continues, resumes, say } = choice;
+  const store = openStore();
+  try {
+    const found = resumes !== undefined ? await store.get(resumes) : continues ? await store.last(folder) : undefined;
+    if (resumes !== undefined && !found) return { problem: `There is no conversation ${JSON.stringify(resumes)} on this machine.` };
+    if (continues && !found) return { problem: `There is no conversation in ${folder} to continue. Run without --continue to begin one.` };
+    const id = found?.id ?? randomUUID();
+    await store.save(id, { cwd: folder });
+    return stored(store, { id, folder, state: found?.state, say });
+  } catch (error) {
+    store.close();
+    const why = `The conversations in ${stateFolder()} cannot be opened (${(error as Error).message})`;
+    if (continues || resumes !== undefined) return { problem: `${why}. Make the folder writable, or set XDG_STATE_HOME to another one.` };
+    say(`${why}, so this one is not kept.`);
+    return { id: randomUUID(), state: undefined, blobs: undefined, save: () => Promise.resolve(), close() {} };
+  }
+}
+
+function stored(
+  store: Store,
+  { id, folder, state, say }: { id: string; folder: string; state: Run['state']; say: (text: string) => void },
+): Conversation {
+  let hasFailed = false;
+  return {
+    id,
+    state,
+    blobs: store.blobs,
+    async save(next) {
+      try {
+        await store.save(id, { cwd: folder, state: next });
+      } catch (error) {
+        if (!hasFailed) say(`The conversation cannot be kept (${(error as Error).message}); --continue will miss this turn.`);
+        hasFailed = true;
+      }
+    },
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '@tandem/server';
+
+/** A clock that stands until a test moves it. Timers fire in the order of their time, each seeing its own hour. */
+export class ManualClock implements Clock {
+  #now: number;
+  #next = 1;
+  readonly #timers = new Map<number, { at: number; call: () => void }>();
+
+  constructor(now = 1_800_000_000_000) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, call: () => void): () => void {
+    const id = this.#next++;
+    this.#timers.set(id, { at: this.#now + Math.max(0, ms), call });
+    return () => this.#timers.delete(id);
+  }
+
+  /** Moves the hands by `ms`; everything due on the way is called. */
+  advance(ms: number): void {
+    const until = this.#now + ms;
+    for (;;) {
+      let due: { id: number; at: number; call: () => void } | undefined;
+      for (const [id, { at, call }] of this.#timers) if (at <= until && (!due || at < due.at)) due = { id, at, call };
+      if (!due) break;
+      this.#timers.delete(due.id);
+      this.#now = Math.max(this.#now, due.at);
+      due.call();
+    }
+    this.#now = until;
+  }
+
+  /** How many timers wait, for tests that look for leaks. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+}

@@ -1,0 +1,72 @@
+import { resolveConfig, startServer } from '@tandem/server';
+import type { Clock, Log, RunningServer, ServerParts } from '@tandem/server';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** One line that the server logged. */
+export interface LogLine {
+  readonly level: keyof Log;
+  readonly text: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface TestServer extends RunningServer {
+  readonly log: LogLine[];
+  /** A folder of its own, gone after `close`. */
+  readonly folder: string;
+}
+
+export interface TestServerOptions extends Omit<ServerParts, 'log'> {
+  /** Base URL of a scripted provider; without one the demo model answers. */
+  readonly provider?: string | undefined;
+  /** More of the config file, merged over the defaults: `{ limits: { messageBytes: 65536 } }`. */
+  readonly config?: Record<string, unknown>;
+  readonly clock?: Clock;
+  /** A folder to keep over a restart; the test removes it itself. */
+  readonly folder?: string;
+  readonly port?: number;
+}
+
+/**
+ * A whole server in this process: real sockets, real SQLite, a config file that went through the real loader. `test-model` sees
+ * images and has a window of 200,000 tokens, `blind-model` sees none.
+ */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { provider, config: more = {}, folder: kept, port = 0, ...parts } = options;
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'tandem-test-'));
+  const models = [
+    { id: 'test-model', name: 'Test model', contextWindow: 200_000, maxOutput: 8_000, vision: true },
+    { id: 'blind-model', name: 'Blind model', contextWindow: 40_000, maxOutput: 2_000, vision: false, aliases: ['eyeless'] },
+  ];
+  const file = join(folder, 'tandem.json');
+  const scripted = provider && {
+    providers: { scripted: { type: 'openai-compatible', baseUrl: provider, apiKey: 'provider-key-do-not-leak', models } },
+    defaultModel: 'scripted/test-model',
+  };
+  const whole = {
+    ...(scripted ?? { providers: { demo: { type: 'demo' } } }),
+    store: { url: `sqlite:${join(folder, 'tandem.db')}` },
+    ...more,
+  };
+  writeFileSync(file, JSON.stringify(whole));
+  const config = await resolveConfig({ path: file, cwd: folder, env: {}, port });
+  const log: LogLine[] = [];
+  const line = (level: keyof Log) => (fields: Readonly<Record<string, unknown>>, text: string) => void log.push({ level, text, fields });
+  const server = await startServer(config, {
+    ...parts,
+    log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
+  });
+  return {
+    ...server,
+    get load() {
+      return server.load;
+    },
+    log,
+    folder,
+    async close(how = { drainMs: 0 }) {
+      await server.close(how);
+      if (!kept) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
