@@ -4,7 +4,8 @@ import type { Clock } from '@tandem/server';
 export class ManualClock implements Clock {
   #now: number;
   #next = 1;
-  readonly #timers = new Map<number, { at: number; call: () => void }>();
+  readonly #timers = new Map<number, { at: number; ms: number; call: () => void }>();
+  readonly #waiters = new Set<{ ms: number; resolve: () => void }>();
 
   constructor(now = 1_800_000_000_000) {
     this.#now = now;
@@ -16,7 +17,12 @@ export class ManualClock implements Clock {
 
   after(ms: number, call: () => void): () => void {
     const id = this.#next++;
-    this.#timers.set(id, { at: this.#now + Math.max(0, ms), call });
+    this.#timers.set(id, { at: this.#now + Math.max(0, ms), ms, call });
+    for (const waiter of this.#waiters) {
+      if (waiter.ms !== ms) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
     return () => this.#timers.delete(id);
   }
 
@@ -32,6 +38,12 @@ export class ManualClock implements Clock {
       due.call();
     }
     this.#now = until;
+  }
+
+  /** Resolves once a timer of exactly this duration waits, now or later. */
+  untilTimer(ms: number): Promise<void> {
+    for (const timer of this.#timers.values()) if (timer.ms === ms) return Promise.resolve();
+    return new Promise(resolve => this.#waiters.add({ ms, resolve }));
   }
 
   /** How many timers wait, for tests that look for leaks. */

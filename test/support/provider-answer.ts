@@ -52,7 +52,8 @@ const USAGE = {
   completion_tokens_details: { reasoning_tokens: 3 },
 };
 
-const listOf = (value: string | string[] | undefined) => (value === undefined ? [] : typeof value === 'string' ? [value] : value);
+const listOf = (value: string | string[] | undefined) =>
+  value === undefined ? [] : typeof value === 'string' ? [value] : value;
 
 /** The events of an answer, its short forms written out. `number` makes the ids of its calls unique. */
 export function eventsOf(answer: Answer, number: number): AnswerEvent[] {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Answer, AnswerEvent } from './provider-answer.ts';
 import { ANSWERS } from './provider-answer.ts';
@@ -20,7 +21,7 @@ export interface Recorder {
  */
 export async function recordAnswers(target: { baseUrl: string; headers?: Record<string, string> }): Promise<Recorder> {
   const answers: Answer[] = [];
-  const server = createServer(async (incoming, outgoing) => {
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const pieces: Buffer[] = [];
     for await (const piece of incoming) pieces.push(piece as Buffer);
     const response = await fetch(`${target.baseUrl}${(incoming.url ?? '').replace(/^\/v1/, '')}`, {
@@ -36,7 +37,11 @@ export async function recordAnswers(target: { baseUrl: string; headers?: Record<
       outgoing.write(piece);
     }
     outgoing.end();
-    if (incoming.method === 'POST') answers.push(response.ok ? readStream(text) : { status: { code: response.status, body: text } });
+    if (incoming.method === 'POST')
+      answers.push(response.ok ? readStream(text) : { status: { code: response.status, body: text } });
+  };
+  const server = createServer((incoming, outgoing) => {
+    pass(incoming, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -79,7 +84,14 @@ export function readStream(text: string): Answer {
     if (choice?.delta?.content) events.push({ text: choice.delta.content });
     for (const { index = 0, id, function: call } of choice?.delta?.tool_calls ?? []) {
       if (id !== undefined || call?.name !== undefined) {
-        events.push({ call: { index, ...(id !== undefined && { id }), ...(call?.name && { name: call.name }), args: call?.arguments ?? '' } });
+        events.push({
+          call: {
+            index,
+            ...(id !== undefined && { id }),
+            ...(call?.name && { name: call.name }),
+            args: call?.arguments ?? '',
+          },
+        });
       } else events.push({ args: call?.arguments ?? '', index });
     }
     if (choice?.finish_reason) events.push({ finish: choice.finish_reason });

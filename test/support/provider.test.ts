@@ -44,7 +44,8 @@ describe('the fake provider', () => {
     await provider.untilWaiting('middle');
     provider.open('middle');
     let rest = '';
-    for (let step = await reader.read(); !step.done; step = await reader.read()) rest += new TextDecoder().decode(step.value);
+    for (let step = await reader.read(); !step.done; step = await reader.read())
+      rest += new TextDecoder().decode(step.value);
     expect(rest).toContain('after');
   });
 

@@ -10,7 +10,12 @@ export type { Answer, AnswerEvent } from './provider-answer.ts';
 /** A chat-completions request body as far as tests look at it. */
 export interface ChatBody {
   model: string;
-  messages: { role: string; content: unknown; tool_calls?: { id: string; function: { name: string; arguments: string } }[]; [key: string]: unknown }[];
+  messages: {
+    role: string;
+    content: unknown;
+    tool_calls?: { id: string; function: { name: string; arguments: string } }[];
+    [key: string]: unknown;
+  }[];
   tools?: { function: { name: string; description?: string; parameters?: unknown } }[];
   [key: string]: unknown;
 }
@@ -96,7 +101,8 @@ export async function startProvider(options: ProviderOptions): Promise<Provider>
 
   const sendEvents = async (events: AnswerEvent[], request: RecordedRequest, outgoing: ServerResponse) => {
     const head = () => {
-      if (!outgoing.headersSent) outgoing.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+      if (!outgoing.headersSent)
+        outgoing.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
     };
     for (const event of events) {
       if (outgoing.destroyed) return;
@@ -161,7 +167,9 @@ function answerChooser(answers: ProviderOptions['answers']): (request: RecordedR
   const left = [...list];
   const markers = new Set(list.map(answer => answer.when).filter(when => when !== undefined));
   return request => {
-    const users = request.body.messages.filter(message => message.role === 'user').map(message => textOfContent(message.content));
+    const users = request.body.messages
+      .filter(message => message.role === 'user')
+      .map(message => textOfContent(message.content));
     const newest = users.findLast(text => [...markers].some(marker => text.includes(marker))) ?? '';
     const at = left.findIndex(answer => answer.when === undefined || newest.includes(answer.when));
     if (at < 0) throw new Error(`no answer is left for request ${request.number}`);

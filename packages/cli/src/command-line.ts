@@ -62,6 +62,18 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
       exitCode = await run(prompt, options, surroundings);
     });
 
+  program
+    .command('inspect')
+    .description('decode a captured body, one JSON object a frame')
+    .argument('<file>', 'the capture; - reads it from stdin')
+    .addOption(new Option('--as <kind>', 'what it is; else that is found out').choices(['sse', 'append', 'request']))
+    .addOption(new Option('--encoding <name>', 'how compressed frames are packed; else that is found out').choices(['gzip', 'br', 'identity']))
+    .option('--full', 'show bytes whole')
+    .action(async (file, flags) => {
+      const { inspect } = await import('./commands/inspect.ts');
+      exitCode = await inspect(file, flags, surroundings);
+    });
+
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;

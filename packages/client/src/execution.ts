@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { hasSideEffect } from './executor.ts';
-import type { AnyExecutor, ExecAnswer, ExecKind } from './executor.ts';
+import type { AnyExecutor, ExecAnswer, ExecContext, ExecKind } from './executor.ts';
 import { limits } from './limits.ts';
 
 /** How one exec ended: with its last answer, or with an error that is sent as `throw`. */
@@ -101,8 +101,9 @@ export class Execution {
         ? () => undefined
         : this.clock.after(deadline, () => this.abort(`${this.kind} did not finish within ${deadline} ms`));
     try {
-      const run = executor.run as (args: unknown, context: { signal: AbortSignal }) => ReturnType<AnyExecutor['run']>;
-      const outcome = run.call(executor, args, { signal: this.controller.signal });
+      // The kind of the arguments is that of the executor: both were chosen by the same branch.
+      const anyKind = executor as { run(args: unknown, context: ExecContext): ReturnType<AnyExecutor['run']> };
+      const outcome = anyKind.run(args, { signal: this.controller.signal });
       if (Symbol.asyncIterator in outcome) for await (const answer of outcome) this.add(answer);
       else this.add(await outcome);
       this.finish({ thrown: undefined });
@@ -129,7 +130,8 @@ export class Execution {
   }
 
   private notify(): void {
-    for (const wake of [...this.watchers]) wake();
+    // Each takes itself out of the set, which a loop over a set allows.
+    for (const wake of this.watchers) wake();
   }
 }
 

@@ -72,7 +72,7 @@ function hasDetail(payload: Uint8Array): boolean {
   const details = (error as { details?: unknown } | null)?.details;
   return (
     Array.isArray(details) &&
-    details.some(detail => /ErrorDetails$/.test(String((detail as { type?: unknown } | null)?.type)))
+    details.some(detail => String((detail as { type?: unknown } | null)?.type).endsWith('ErrorDetails'))
   );
 }
 
@@ -101,7 +101,7 @@ export function reasonOf(thrown: unknown): string {
   let reason = '';
   for (let at: unknown = thrown, depth = 0; at !== undefined && at !== null && depth < 5; depth++) {
     if (!(at instanceof Error)) {
-      reason = String(at) || reason;
+      reason = typeof at === 'string' && at !== '' ? at : reason;
       break;
     }
     const code = (at as { code?: unknown }).code;

@@ -165,7 +165,7 @@ export class FakeStream {
   }
 
   private wake(): void {
-    for (const wake of [...this.wakes]) wake();
+    for (const wake of this.wakes) wake();
   }
 }
 

@@ -8,6 +8,7 @@ import type { ExecAnswer, Executor, ExecKind } from '../src/executor.ts';
 import type { Machine } from '../src/node/machine.ts';
 import { Permission } from '../src/node/permission.ts';
 import type { Ask, PermissionMode } from '../src/node/permission.ts';
+import { Shells } from '../src/node/shell-job.ts';
 import { TerminalFolder } from '../src/node/terminal-folder.ts';
 import { Workspace } from '../src/node/workspace.ts';
 
@@ -33,6 +34,7 @@ export function makeMachine(
     workspace: new Workspace(root),
     permission: new Permission({ mode: options.mode ?? 'auto', ask: options.ask }),
     terminals: new TerminalFolder(join(base, 'terminals')),
+    shells: new Shells(),
     env: { PATH: process.env['PATH'], HOME: base, LANG: 'C.UTF-8' },
   };
   return { machine, root, base, file: name => join(root, name) };
@@ -54,7 +56,8 @@ export async function runExecutor<Kind extends ExecKind, Schema extends DescMess
 
 /** The branch of a result and its value: `['success', { … }]`. */
 export function branchOf(answer: ExecAnswer | undefined): [string | undefined, Record<string, unknown>] {
-  const { result } = answer?.value as unknown as {
+  if (answer === undefined) throw new Error('the executor gave no answer');
+  const { result } = answer.value as unknown as {
     result: { case: string | undefined; value: Record<string, unknown> };
   };
   return [result.case, result.value];

@@ -1,5 +1,7 @@
 import type { Executors } from '../executor.ts';
+import { backgroundShellSpawnExecutor } from './background-shell-spawn.ts';
 import { deleteExecutor } from './delete.ts';
+import { forceBackgroundShellExecutor } from './force-background-shell.ts';
 import { grepExecutor } from './grep.ts';
 import { lsExecutor } from './ls.ts';
 import type { Machine } from './machine.ts';
@@ -7,10 +9,13 @@ import { Permission } from './permission.ts';
 import type { Ask, PermissionMode } from './permission.ts';
 import { readExecutor } from './read.ts';
 import { requestContextExecutor } from './request-context.ts';
+import { Shells } from './shell-job.ts';
+import { shellExecutor } from './shell.ts';
 import { shellStreamExecutor } from './shell-stream.ts';
 import { terminalsFolder } from './state-folder.ts';
 import { TerminalFolder } from './terminal-folder.ts';
 import { Workspace } from './workspace.ts';
+import { writeShellStdinExecutor } from './write-shell-stdin.ts';
 import { writeExecutor } from './write.ts';
 
 /** What the executors of this machine need to know. */
@@ -33,6 +38,7 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     workspace,
     permission: new Permission({ mode: options.permission, ask: options.ask }),
     terminals: new TerminalFolder(options.terminalsFolder ?? terminalsFolder(workspace.root)),
+    shells: new Shells(),
     env: options.env ?? ownEnvironment(),
   };
   return [
@@ -43,6 +49,10 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     grepExecutor(machine),
     lsExecutor(machine),
     shellStreamExecutor(machine),
+    shellExecutor(machine),
+    backgroundShellSpawnExecutor(machine),
+    writeShellStdinExecutor(machine),
+    forceBackgroundShellExecutor(machine),
   ];
 }
 

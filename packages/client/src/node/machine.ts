@@ -1,4 +1,5 @@
 import type { Permission } from './permission.ts';
+import type { Shells } from './shell-job.ts';
 import type { TerminalFolder } from './terminal-folder.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -8,6 +9,8 @@ export interface Machine {
   permission: Permission;
   /** Where the output of shells is kept; made when first needed. */
   terminals: TerminalFolder;
+  /** Commands under way that questions can name. */
+  shells: Shells;
   /** The environment of shells. */
   env: NodeJS.ProcessEnv;
 }

@@ -8,26 +8,15 @@ import {
   TimeoutBehavior,
 } from '@tandem/protocol/agent';
 import type { ShellArgs } from '@tandem/protocol/agent';
-import { stat } from 'node:fs/promises';
 import type { ExecAnswer, Executor } from '../executor.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import type { Machine } from './machine.ts';
-import { OutputLog } from './output-log.ts';
-import { OutputPieces } from './output-pieces.ts';
-import { ShellProcess, untrackGroup } from './shell-process.ts';
+import { ShellJob, checkLeave } from './shell-job.ts';
+import type { JobEnd } from './shell-job.ts';
 import { messageOf } from './workspace.ts';
-
-/** Characters of output sent for one command; the head is kept. The whole is in the file that the exit names. */
-const OUTPUT_CAP = 1_000_000;
-
-/** Bytes kept in memory at most, whatever the server asks for, before a file is used. */
-const MEMORY_CAP = 1_000_000;
 
 /** The exit code of a command that was stopped: -1 as an unsigned number, as stock clients send it. */
 const STOPPED = 0xffffffff;
-
-/** Longest delay that a timer of this platform holds. */
-const LONGEST_TIMER = 0x7fffffff;
 
 type Event = NonNullable<MessageInitShape<typeof ShellStreamSchema>['event']>;
 
@@ -46,36 +35,11 @@ export function shellStreamExecutor(machine: Machine): Executor<'shellStreamArgs
 
 async function* streamShell(machine: Machine, args: ShellArgs, signal: AbortSignal): AsyncGenerator<ExecAnswer> {
   const refusal = await checkLeave(machine, args, signal);
-  if (refusal !== undefined) return yield answer(refusal);
+  if (refusal !== undefined) return yield answer({ case: 'rejected', value: refusal });
   signal.throwIfAborted();
   const events = new AnswerQueue<ExecAnswer>();
   await startJob(machine, args, signal, events);
   yield* events;
-}
-
-/** The event that refuses a command; undefined when it may run. */
-async function checkLeave(machine: Machine, args: ShellArgs, signal: AbortSignal): Promise<Event | undefined> {
-  const { workspace, permission } = machine;
-  const { command } = args;
-  const workingDirectory = workspace.resolve(args.workingDirectory);
-  const isFolder = await stat(workingDirectory).then(
-    stats => stats.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) {
-    const reason = `the working directory ${workingDirectory} does not exist`;
-    return { case: 'rejected', value: { command, workingDirectory, reason, isReadonly: false } };
-  }
-  const verdict = await permission.run({
-    command,
-    workingDirectory,
-    inside: workspace.contains(await workspace.real(workingDirectory)),
-    denied: args.adminCommandDenylist,
-    signal,
-  });
-  if (verdict.allowed) return undefined;
-  const value = { command, workingDirectory, reason: verdict.reason, isReadonly: verdict.readOnly };
-  return { case: 'rejected', value: value };
 }
 
 async function startJob(
@@ -84,103 +48,63 @@ async function startJob(
   signal: AbortSignal,
   events: AnswerQueue<ExecAnswer>,
 ): Promise<void> {
-  const cwd = machine.workspace.resolve(args.workingDirectory);
-  const threshold = args.fileOutputThresholdBytes === undefined ? MEMORY_CAP : Number(args.fileOutputThresholdBytes);
-  const log = new OutputLog(machine.terminals, Math.min(threshold, MEMORY_CAP));
-  const pieces = new OutputPieces(OUTPUT_CAP, (stream, data) => events.push(answer(outputEvent(stream, data))));
-  const startedAt = Date.now();
-  const shell = await ShellProcess.start({
+  const job = await ShellJob.start(machine, {
     command: args.command,
-    cwd,
-    env: machine.env,
+    cwd: machine.workspace.resolve(args.workingDirectory),
     closeStdin: args.closeStdin,
-    onOutput(stream, chunk) {
-      log.write(chunk);
-      pieces.write(stream, chunk);
-    },
+    threshold: args.fileOutputThresholdBytes === undefined ? undefined : Number(args.fileOutputThresholdBytes),
+    onPiece: (stream, data) => events.push(answer(outputEvent(stream, data))),
   });
   events.push(answer({ case: 'start', value: { sandboxPolicy: { type: SandboxPolicy_Type.INSECURE_NONE } } }));
 
-  let stopped: ShellAbortReason | undefined;
-  let background = false;
-  const stop = (reason: ShellAbortReason) => {
-    stopped ??= reason;
-    shell.kill();
-  };
-  const timers = new Set<NodeJS.Timeout>();
-  const after = (delay: number, work: () => void) => timers.add(setTimeout(work, Math.min(delay, LONGEST_TIMER)));
-  const toBackground = () => {
+  const { foreground } = machine.shells;
+  const isForeground = () => job.shellId === undefined;
+  const toBackground = (reason: ShellBackgroundReason) => {
+    if (!isForeground()) return;
+    foreground.delete(args.toolCallId);
     try {
-      const file = machine.terminals.open('shell');
-      background = true;
-      pieces.end();
-      log.moveTo(file, terminalHeader(shell.pid, cwd, args.command));
-      untrackGroup(shell);
-      shell.unref();
-      for (const timer of timers) timer.unref();
-      const value = {
-        shellId: file.shellId,
-        command: args.command,
-        workingDirectory: cwd,
-        pid: shell.pid,
-        msToWait: args.timeout,
-      };
-      events.push(answer({ case: 'backgrounded', value: { ...value, reason: ShellBackgroundReason.TIMEOUT } }));
+      const shellId = job.toBackground();
+      const { command, cwd: workingDirectory, pid } = job;
+      const value = { shellId, command, workingDirectory, pid, msToWait: args.timeout, reason };
+      events.push(answer({ case: 'backgrounded', value }));
       events.end();
     } catch (error) {
       // Without its file the output would be lost, and the model would wait for a file that never comes.
-      shell.kill();
+      job.stop(ShellAbortReason.UNSPECIFIED);
       events.end(new Error(`the command cannot go to the background: ${messageOf(error)}`));
     }
   };
   const onAbort = () => {
-    if (!background) stop(ShellAbortReason.USER_ABORT);
+    if (isForeground()) job.stop(ShellAbortReason.USER_ABORT);
   };
+  const onTimeout = () => job.stop(ShellAbortReason.TIMEOUT);
+  const onPatience = () => toBackground(ShellBackgroundReason.TIMEOUT);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
+  if (args.toolCallId !== '') foreground.set(args.toolCallId, () => toBackground(ShellBackgroundReason.USER_REQUEST));
   const staysRunning = args.timeoutBehavior === TimeoutBehavior.BACKGROUND || args.isBackground;
-  if (args.timeout > 0) after(args.timeout, staysRunning ? toBackground : () => stop(ShellAbortReason.TIMEOUT));
-  else if (staysRunning) toBackground();
-  if ((args.hardTimeout ?? 0) > 0) after(args.hardTimeout ?? 0, () => stop(ShellAbortReason.TIMEOUT));
-  if (background) for (const timer of timers) timer.unref();
+  if ((args.hardTimeout ?? 0) > 0) job.after(args.hardTimeout ?? 0, onTimeout);
+  if (args.timeout > 0) job.after(args.timeout, staysRunning ? onPatience : onTimeout);
+  else if (staysRunning) onPatience();
 
-  void shell.ended.then(end => {
-    for (const timer of timers) clearTimeout(timer);
+  void job.ended.then(end => {
     signal.removeEventListener('abort', onAbort);
-    const elapsed = Date.now() - startedAt;
-    if (background) return log.close(terminalFooter(end.code, elapsed));
-    pieces.end();
-    log.close();
-    events.push(answer({ case: 'exit', value: exitOf(end, stopped, elapsed, log) }));
+    if (!isForeground()) return;
+    foreground.delete(args.toolCallId);
+    events.push(answer({ case: 'exit', value: exitOf(end) }));
     events.end();
   });
 }
 
-function exitOf(
-  end: { code: number; cwd: string },
-  stopped: ShellAbortReason | undefined,
-  elapsed: number,
-  log: OutputLog,
-) {
-  const location = log.location();
+function exitOf(end: JobEnd) {
   return {
-    code: stopped === undefined ? end.code : STOPPED,
+    code: end.stopped === undefined ? end.code : STOPPED,
     cwd: end.cwd,
-    aborted: stopped !== undefined,
-    ...(stopped === undefined ? {} : { abortReason: stopped }),
-    ...(location === undefined ? {} : { outputLocation: location }),
-    localExecutionTimeMs: Math.min(elapsed, 0x7fffffff),
+    aborted: end.stopped !== undefined,
+    ...(end.stopped === undefined ? {} : { abortReason: end.stopped }),
+    ...(end.location === undefined ? {} : { outputLocation: end.location }),
+    localExecutionTimeMs: Math.min(end.elapsedMs, 0x7fffffff),
   };
-}
-
-/** What stands before the output in a terminal file. JSON text is also YAML, and keeps a command of many lines on one. */
-export function terminalHeader(pid: number, cwd: string, command: string): string {
-  return `---\npid: ${pid}\ncwd: ${JSON.stringify(cwd)}\ncommand: ${JSON.stringify(command)}\n---\n`;
-}
-
-/** What stands after it, once the command has ended. */
-export function terminalFooter(exitCode: number, elapsedMs: number): string {
-  return `\n---\nexit_code: ${exitCode}\nelapsed_ms: ${elapsedMs}\n---\n`;
 }
 
 function outputEvent(stream: 'stdout' | 'stderr', data: string): Event {

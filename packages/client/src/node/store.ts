@@ -32,14 +32,15 @@ export interface Store {
 /** How long a write waits for another process to finish its own. */
 const BUSY = 5_000;
 
+/** `saved` counts the saves: two of them may fall into one millisecond. */
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   PRAGMA busy_timeout = ${BUSY};
   CREATE TABLE IF NOT EXISTS conversations (
-    id TEXT PRIMARY KEY, cwd TEXT NOT NULL, state BLOB, updated_at INTEGER NOT NULL
+    id TEXT PRIMARY KEY, cwd TEXT NOT NULL, state BLOB, updated_at INTEGER NOT NULL, saved INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS conversations_by_cwd ON conversations (cwd, updated_at);
+  CREATE INDEX IF NOT EXISTS conversations_by_cwd ON conversations (cwd, saved);
   CREATE TABLE IF NOT EXISTS blobs (id BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT;
 `;
 
@@ -52,7 +53,7 @@ export function openStore(folder: string = stateFolder()): Store {
   const database = () => (opened ??= openDatabase(folder));
   return {
     async last(cwd) {
-      const sql = 'SELECT id, cwd, state, updated_at FROM conversations WHERE cwd = ? ORDER BY updated_at DESC LIMIT 1';
+      const sql = 'SELECT id, cwd, state, updated_at FROM conversations WHERE cwd = ? ORDER BY saved DESC LIMIT 1';
       return conversationOf((await database()).prepare(sql).get(realFolder(cwd)));
     },
     async get(id) {
@@ -64,9 +65,11 @@ export function openStore(folder: string = stateFolder()): Store {
       const bytes = state === undefined ? null : toBinary(ConversationStateStructureSchema, state);
       (await database())
         .prepare(
-          `INSERT INTO conversations (id, cwd, state, updated_at) VALUES (?, ?, ?, ?)
+          `INSERT INTO conversations (id, cwd, state, updated_at, saved)
+           VALUES (?, ?, ?, ?, (SELECT coalesce(max(saved), 0) + 1 FROM conversations))
            ON CONFLICT (id) DO UPDATE SET
-             cwd = excluded.cwd, state = coalesce(excluded.state, state), updated_at = max(updated_at + 1, excluded.updated_at)`,
+             cwd = excluded.cwd, state = coalesce(excluded.state, state),
+             updated_at = excluded.updated_at, saved = excluded.saved`,
         )
         .run(id, realFolder(cwd), bytes, Date.now());
     },

@@ -37,7 +37,7 @@ export function decodeText(bytes: Uint8Array): { text: string; form: TextForm } 
 export function encodeText(text: string, form: TextForm): Uint8Array {
   const onDisk = form.lineEnd === '\r\n' ? text.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n') : text;
   if (form.encoding === 'latin1') {
-    return Buffer.from(onDisk, /[^\u0000-\u00ff]/.test(onDisk) ? 'utf8' : 'latin1');
+    return Buffer.from(onDisk, /[\u0100-\uffff]/.test(onDisk) ? 'utf8' : 'latin1');
   }
   const marked = form.bom && !onDisk.startsWith('\ufeff') ? `\ufeff${onDisk}` : onDisk;
   if (form.encoding === 'utf-8') return Buffer.from(marked, 'utf8');

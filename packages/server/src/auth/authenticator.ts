@@ -29,7 +29,7 @@ export interface AuthenticatorOptions {
 export const TOKEN_MS = 60 * 60 * 1000;
 
 /** The owner of everything on a server without keys. */
-export const LOCAL_OWNER = 'local';
+const LOCAL_OWNER = 'local';
 
 /** The longest bearer that is looked at; nobody's key comes near. */
 const BEARER_CHARACTERS = 4_096;
@@ -46,7 +46,8 @@ export function createAuthenticator({ keys, secret, clock }: AuthenticatorOption
     const digest = createHash('sha256').update(bearer, 'utf8').digest();
     let owner: string | undefined;
     // All are compared, so that the time does not tell which one was near.
-    for (const key of known) if (key.digest.length === digest.length && timingSafeEqual(key.digest, digest)) owner = key.name;
+    for (const key of known)
+      if (key.digest.length === digest.length && timingSafeEqual(key.digest, digest)) owner = key.name;
     return owner;
   };
 
@@ -67,5 +68,8 @@ export function createAuthenticator({ keys, secret, clock }: AuthenticatorOption
 function refuse(bearer: string | undefined): Fault {
   return bearer === undefined || bearer === ''
     ? fault('unauthenticated', 'The request carries no key. Send one as "authorization: Bearer KEY".')
-    : fault('unauthenticated', 'The key or token is not one of this server, or it has expired. Check the key that the client uses.');
+    : fault(
+        'unauthenticated',
+        'The key or token is not one of this server, or it has expired. Check the key that the client uses.',
+      );
 }

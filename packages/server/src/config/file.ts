@@ -19,7 +19,11 @@ export interface ConfigFile {
  * Undefined when nothing was asked for and none is there.
  * @throws ConfigError when the one asked for cannot be read, or a folder has two.
  */
-export async function findConfigFile(place: { path?: string | undefined; cwd: string; env: Environment }): Promise<ConfigFile | undefined> {
+export async function findConfigFile(place: {
+  path?: string | undefined;
+  cwd: string;
+  env: Environment;
+}): Promise<ConfigFile | undefined> {
   if (place.path !== undefined) {
     const path = resolve(place.cwd, expandHome(place.path, place.env));
     try {
@@ -29,7 +33,9 @@ export async function findConfigFile(place: { path?: string | undefined; cwd: st
     }
   }
   for (const folder of [place.cwd, userConfigFolder(place.env)]) {
-    const found = (await Promise.all(NAMES.map(name => readIfThere(join(folder, name))))).filter(file => file !== undefined);
+    const found = (await Promise.all(NAMES.map(name => readIfThere(join(folder, name))))).filter(
+      file => file !== undefined,
+    );
     if (found.length > 1) {
       throw new ConfigError(`There are two config files: ${found.map(file => file.path).join(' and ')}. Keep one.`);
     }

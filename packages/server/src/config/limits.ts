@@ -16,11 +16,11 @@ export const LIMITS = {
   /** How long a stream waits for its other half (R12): the upload of a large prompt takes a while. */
   placeholderSeconds: { by: limits.placeholderMs / 1000, least: 1, most: 600 },
   /**
-   * Silence of a provider before its first sign of life. Models on one's own machine read a long prompt for minutes before they
-   * say a word; a person who is tired of waiting cancels.
+   * Silence of a provider before the first word of its answer. Models on one's own machine read a long prompt for minutes, and
+   * others think for minutes, before they say a word; a person who is tired of waiting cancels.
    */
-  providerFirstByteSeconds: { by: 300, least: 1, most: 3_600 },
-  /** Silence of a provider inside an answer. Providers that think for longer send comments, and these count. */
+  providerFirstTokenSeconds: { by: 300, least: 1, most: 3_600 },
+  /** Silence of a provider inside an answer. Whatever it sends ends the silence, comments too. */
   providerIdleSeconds: { by: 120, least: 1, most: 3_600 },
   /** Tries of one model call in all (R56): four ride out a restart or a short overload, in about ten seconds. */
   providerAttempts: { by: 4, least: 1, most: 10 },

@@ -26,7 +26,11 @@ export function nearestTo(word: string, candidates: readonly string[], count: nu
       const name = candidate.toLowerCase();
       const isInside = wanted.length > 1 && (name.includes(wanted) || wanted.includes(name));
       const distance = distanceOf(wanted, name.slice(0, LONGEST));
-      return { candidate, rank: isInside ? Math.min(distance, 1) : distance, limit: Math.max(2, Math.ceil(name.length / 2)) };
+      return {
+        candidate,
+        rank: isInside ? Math.min(distance, 1) : distance,
+        limit: Math.max(2, Math.floor(name.length / 3)),
+      };
     })
     .filter(({ rank, limit }) => rank <= limit)
     .sort((a, b) => a.rank - b.rank)

@@ -50,7 +50,9 @@ function parseText(file: ConfigFile): unknown {
     const value: unknown = file.path.endsWith('.json') ? JSON.parse(file.text) : parse(file.text);
     return value ?? {}; // an empty file says nothing
   } catch (error) {
-    throw new ConfigError(`The config ${file.path} cannot be read: ${(error as Error).message.trim()}`, { cause: error });
+    throw new ConfigError(`The config ${file.path} cannot be read: ${(error as Error).message.trim()}`, {
+      cause: error,
+    });
   }
 }
 
@@ -76,7 +78,9 @@ function problemsOf(issue: z.core.$ZodIssue, value: unknown): Problem[] {
       return { path: [...path, key], says: `unknown key${hint ? `, did you mean ${hint}?` : expected}` };
     });
   }
-  return [{ path, says: `${expectedBy(issue)}, found ${foundAt(value, path)}` }];
+  const found = foundAt(value, path);
+  const wantsQuotes = issue.code === 'invalid_type' && issue.expected === 'string' && /^(?:\d|true|false)/.test(found);
+  return [{ path, says: `${expectedBy(issue)}, found ${found}${wantsQuotes ? ' without quotes' : ''}` }];
 }
 
 function expectedBy(issue: z.core.$ZodIssue): string {
@@ -84,13 +88,17 @@ function expectedBy(issue: z.core.$ZodIssue): string {
     case 'invalid_type':
       return `expected ${issue.expected === 'int' ? 'a whole number' : issue.expected === 'record' ? 'object' : issue.expected}`;
     case 'too_small':
-      return issue.origin === 'string' ? 'expected some text' : `expected ${issue.inclusive ? '' : 'more than '}${Number(issue.minimum)}${issue.inclusive ? ' or more' : ''}`;
+      return issue.origin === 'string'
+        ? 'expected some text'
+        : `expected ${issue.inclusive ? '' : 'more than '}${Number(issue.minimum)}${issue.inclusive ? ' or more' : ''}`;
     case 'too_big':
       return `expected ${Number(issue.maximum)} or less`;
     case 'invalid_value':
       return `expected ${issue.values.map(String).join(' or ')}`;
     case 'invalid_union':
-      return issue.path.at(-1) === 'type' ? `expected ${PROVIDER_TYPES.join(' or ')}` : 'expected a text or an object with value';
+      return issue.path.at(-1) === 'type'
+        ? `expected ${PROVIDER_TYPES.join(' or ')}`
+        : 'expected a text or an object with value';
     case 'invalid_key':
       return issue.issues[0]?.message ?? 'expected another name';
     default:
@@ -103,7 +111,11 @@ function foundAt(value: unknown, path: readonly PropertyKey[]): string {
   for (const key of path) found = (found as Record<PropertyKey, unknown> | null | undefined)?.[key];
   if (found === undefined) return 'nothing';
   if (path.includes('apiKey') || path.includes('headers')) return REDACTED;
-  const text = Array.isArray(found) ? 'a list' : typeof found === 'object' && found !== null ? 'an object' : JSON.stringify(found);
+  const text = Array.isArray(found)
+    ? 'a list'
+    : typeof found === 'object' && found !== null
+      ? 'an object'
+      : JSON.stringify(found);
   return redactText(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
@@ -124,7 +136,9 @@ function settingsOf(data: FileConfig, file: ConfigFile, env: Environment): FileS
   const url = data.store?.url.slice('sqlite:'.length);
   return {
     listen: data.listen,
-    ...(data.providers && { providers: Object.entries(data.providers).map(([name, entry]) => providerOf(name, entry)) }),
+    ...(data.providers && {
+      providers: Object.entries(data.providers).map(([name, entry]) => providerOf(name, entry)),
+    }),
     ...(data.defaultModel !== undefined && { defaultModel: data.defaultModel }),
     keys: (data.auth?.keys ?? []).map(key => ({ name: key.name, sha256: key.sha256.toLowerCase() })),
     ...(url !== undefined && { storeFile: storeFileOf(url, file, env) }),

@@ -34,7 +34,9 @@ export async function resolveConfig(place: ConfigPlace): Promise<Config> {
   const providers = settings.providers ?? fromEnvironment?.providers ?? [];
   const source = file?.path ?? ENVIRONMENT;
   if (providers.length === 0) {
-    throw new ConfigError(`The config ${source} cannot be used:\n  providers: expected at least one provider, found none`);
+    throw new ConfigError(
+      `The config ${source} cannot be used:\n  providers: expected at least one provider, found none`,
+    );
   }
   const config: Config = {
     listen: {

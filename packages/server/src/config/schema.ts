@@ -3,8 +3,12 @@ import { LIMITS } from './limits.ts';
 
 const name = z.string().min(1);
 /** A name in front of the slash of `provider/id`. */
-const providerName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected letters, digits, dots, dashes and underscores');
-const address = z.string().regex(/^https?:\/\/[^\s/@]+(\/[^\s]*)?$/, 'expected an http or https address without a user name');
+const providerName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected letters, digits, dots, dashes and underscores');
+const address = z
+  .string()
+  .regex(/^https?:\/\/[^\s/@]+(\/[^\s]*)?$/, 'expected an http or https address without a user name');
 const tokens = z.int().positive();
 
 const value = z.union([
@@ -60,7 +64,9 @@ export const fileSchema = z.strictObject({
     .strictObject({
       host: name.optional(),
       port: z.int().min(0).max(65_535).optional(),
-      allowedOrigins: z.array(z.string().regex(/^https?:\/\/[^\s/]+$/, 'expected an origin such as https://example.org')).optional(),
+      allowedOrigins: z
+        .array(z.string().regex(/^https?:\/\/[^\s/]+$/, 'expected an origin such as https://example.org'))
+        .optional(),
       allowedHosts: z.array(name).optional(),
     })
     .optional(),
@@ -69,7 +75,10 @@ export const fileSchema = z.strictObject({
   auth: z
     .strictObject({
       keys: z.array(
-        z.strictObject({ name, sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the hex SHA-256 of the key, 64 digits') }),
+        z.strictObject({
+          name,
+          sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the hex SHA-256 of the key, 64 digits'),
+        }),
       ),
     })
     .optional(),

@@ -7,7 +7,12 @@ const VARIABLE = /\$\{([^}]*)\}/g;
  * Puts the environment in the place of every `${NAME}` in the strings of a value; names that are unset or empty are
  * problems.
  */
-export function expandVariables(value: unknown, env: Environment, problems: Problem[], path: PropertyKey[] = []): unknown {
+export function expandVariables(
+  value: unknown,
+  env: Environment,
+  problems: Problem[],
+  path: PropertyKey[] = [],
+): unknown {
   if (typeof value === 'string') {
     return value.replace(VARIABLE, (whole, name: string) => {
       const found = env[name];

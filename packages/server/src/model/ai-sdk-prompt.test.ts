@@ -23,12 +23,17 @@ const resultOf = (toolCallId: string, result: unknown, isError = false): ModelMe
 });
 const idsIn = (messages: ModelMessage[]) =>
   translatePrompt(messages, SEEING).flatMap(message =>
-    typeof message.content === 'string' ? [] : message.content.map(part => ('toolCallId' in part ? part.toolCallId : part.type)),
+    typeof message.content === 'string'
+      ? []
+      : message.content.map(part => ('toolCallId' in part ? part.toolCallId : part.type)),
   );
 
 describe('call ids', () => {
   test('are the own ones of the provider that is asked [R24]', () => {
-    expect(idsIn([callsOf('p/m', ['call_1', 'functions.Read:0']), resultOf('call_1', 'x')])).toEqual(['functions.Read:0', 'functions.Read:0']);
+    expect(idsIn([callsOf('p/m', ['call_1', 'functions.Read:0']), resultOf('call_1', 'x')])).toEqual([
+      'functions.Read:0',
+      'functions.Read:0',
+    ]);
     const long = 'x'.repeat(200);
     expect(idsIn([callsOf('p/m', ['call_1', long]), resultOf('call_1', 'x')])).toEqual([long, long]);
   });
@@ -36,16 +41,18 @@ describe('call ids', () => {
   test('are ours for another model, for an empty id and for one used twice in a message', () => {
     expect(idsIn([callsOf('p/other', ['call_1', 'theirs']), resultOf('call_1', 'x')])).toEqual(['call_1', 'call_1']);
     expect(idsIn([callsOf('p/m', ['call_1', '']), resultOf('call_1', 'x')])).toEqual(['call_1', 'call_1']);
-    expect(idsIn([callsOf('p/m', ['call_1', 'same'], ['call_2', 'same']), resultOf('call_1', 'x'), resultOf('call_2', 'y')])).toEqual([
-      'call_1',
-      'call_2',
-      'call_1',
-      'call_2',
-    ]);
+    expect(
+      idsIn([callsOf('p/m', ['call_1', 'same'], ['call_2', 'same']), resultOf('call_1', 'x'), resultOf('call_2', 'y')]),
+    ).toEqual(['call_1', 'call_2', 'call_1', 'call_2']);
   });
 
   test('may repeat from one message to the next, as the provider wrote them', () => {
-    const messages = [callsOf('p/m', ['call_1', '0']), resultOf('call_1', 'x'), callsOf('p/m', ['call_2', '0']), resultOf('call_2', 'y')];
+    const messages = [
+      callsOf('p/m', ['call_1', '0']),
+      resultOf('call_1', 'x'),
+      callsOf('p/m', ['call_2', '0']),
+      resultOf('call_2', 'y'),
+    ];
     expect(idsIn(messages)).toEqual(['0', '0', '0', '0']);
   });
 });
@@ -101,9 +108,17 @@ describe('images', () => {
   });
 
   test('of parallel results follow the whole round', () => {
-    const picture = [{ type: 'text', text: 'a picture' }, { type: 'image', image: PNG, mediaType: 'image/png' }];
+    const picture = [
+      { type: 'text', text: 'a picture' },
+      { type: 'image', image: PNG, mediaType: 'image/png' },
+    ];
     const prompt = translatePrompt(
-      [callsOf('p/m', ['a', ''], ['b', '']), resultOf('a', picture), resultOf('b', 'text'), { role: 'user', content: 'go on' }],
+      [
+        callsOf('p/m', ['a', ''], ['b', '']),
+        resultOf('a', picture),
+        resultOf('b', 'text'),
+        { role: 'user', content: 'go on' },
+      ],
       SEEING,
     );
     expect(prompt.map(message => message.role)).toEqual(['assistant', 'tool', 'user', 'user']);
@@ -128,7 +143,10 @@ test('a failed result is marked as an error once, and an empty one says so [R34]
 test('no string has a lone surrogate, wherever it stands [P22]', () => {
   const messages: ModelMessage[] = [
     { role: 'user', content: 'cut \ud83d' },
-    { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'Read', args: { 'k\udc00': ['\ud83d'] } }] },
+    {
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'Read', args: { 'k\udc00': ['\ud83d'] } }],
+    },
     resultOf('a', 'out \ud83d'),
   ];
   const text = JSON.stringify(translatePrompt(messages, SEEING));
@@ -139,7 +157,13 @@ test('no string has a lone surrogate, wherever it stands [P22]', () => {
 test('parts nobody knows are left out, and a message of nothing else with them', () => {
   const prompt = translatePrompt(
     [
-      { role: 'user', content: [{ type: 'text', text: 'hi' }, { type: 'hologram', data: 1 }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'hi' },
+          { type: 'hologram', data: 1 },
+        ],
+      },
       { role: 'assistant', content: [{ type: 'redacted-reasoning', data: 'x' }] },
       { role: 'user', content: 'again' },
     ],

@@ -1,4 +1,9 @@
-import type { LanguageModelV4FilePart, LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4TextPart } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+} from '@ai-sdk/provider';
 import type { FilePart, MessagePart, ModelMessage, ToolCallPart, ToolResultPart } from '@tandem/protocol/message';
 import { isPart, partsOf, textOfMessage, toolCallsOf } from '@tandem/protocol/message';
 import { repairHistory, textOfResult } from './history.ts';
@@ -99,7 +104,8 @@ function imagePart(image: ImageData | undefined, target: PromptTarget): UserPart
 function textOfFile(part: FilePart): string {
   const name = part.filename ?? 'unnamed';
   const isText = /^text\/|json|xml|yaml|javascript/.test(part.mediaType ?? '');
-  if (!isText || typeof part.data !== 'string') return `[The file ${name} (${part.mediaType}) was here. This model cannot read it.]`;
+  if (!isText || typeof part.data !== 'string')
+    return `[The file ${name} (${part.mediaType}) was here. This model cannot read it.]`;
   const base64 = part.data.startsWith('data:') ? part.data.slice(part.data.indexOf(',') + 1) : part.data;
   return `File ${name}:\n${Buffer.from(base64, 'base64').toString('utf8')}`;
 }
@@ -148,7 +154,10 @@ function toolMessages(
     content: results.map(result => {
       const images = imagesOf(result);
       if (images.length > 0 && target.vision) {
-        seen.push({ type: 'text', text: `The image${images.length > 1 ? 's' : ''} of the ${result.toolName || 'tool'} result:` });
+        seen.push({
+          type: 'text',
+          text: `The image${images.length > 1 ? 's' : ''} of the ${result.toolName || 'tool'} result:`,
+        });
         seen.push(...images.map(image => imagePart(image, target)));
       }
       return {

@@ -58,12 +58,23 @@ export function translateStreamPart(part: LanguageModelV4StreamPart, state: Answ
       const signature = part.providerMetadata && signatureOf(part.providerMetadata);
       const options = originOptions(state.model, providerId);
       if (signature) options['google'] = { thoughtSignature: signature };
-      return [{ type: 'tool-call', key, providerId, name: part.toolName, args: part.input.toWellFormed(), providerOptions: options }];
+      return [
+        {
+          type: 'tool-call',
+          key,
+          providerId,
+          name: part.toolName,
+          args: part.input.toWellFormed(),
+          providerOptions: options,
+        },
+      ];
     }
     case 'error':
       return [{ type: 'error', error: part.error }];
     case 'finish':
-      return [{ type: 'finish', reason: reasonOf(part.finishReason, state.names.size > 0), usage: usageOf(part.usage) }];
+      return [
+        { type: 'finish', reason: reasonOf(part.finishReason, state.names.size > 0), usage: usageOf(part.usage) },
+      ];
     default:
       return []; // starts, metadata, warnings, sources: nothing a turn needs
   }

@@ -41,7 +41,9 @@ export async function createCatalogue(config: Config, options: CatalogueOptions 
   const lists = await Promise.all(
     config.providers.map(async provider => {
       if (provider.type === 'demo') return [createDemo(provider.name)];
-      const entries = provider.models.map(entry => modelOf(provider, infoOf(provider.name, entry), options, entry.maxOutput));
+      const entries = provider.models.map(entry =>
+        modelOf(provider, infoOf(provider.name, entry), options, entry.maxOutput),
+      );
       return entries.length > 0 ? entries : askForModels(provider, config, options, notices);
     }),
   );
@@ -69,7 +71,10 @@ export function catalogueOf(models: readonly Model[], defaultModel: Model): Cata
       const chosen = chooseParameters(found.model.info, { ...found.parameters, ...choice?.parameters });
       if ('refused' in chosen) {
         const { id, value, values } = chosen.refused;
-        throw fault('bad_request', `The model ${found.model.info.id} has no ${id} ${value}; it has ${values.join(', ')}.`);
+        throw fault(
+          'bad_request',
+          `The model ${found.model.info.id} has no ${id} ${value}; it has ${values.join(', ')}.`,
+        );
       }
       return { model: found.model, parameters: chosen.parameters };
     },
@@ -82,7 +87,9 @@ function named(models: readonly Model[], defaultModel: Model, name: string): Mod
   if (byKey) return byKey;
   const byId = models.filter(model => model.info.id === name);
   if (byId.length > 0) return byId.includes(defaultModel) ? defaultModel : byId[0];
-  const byAlias = models.filter(({ info }) => info.aliases.some(alias => alias === name || `${info.provider}/${alias}` === name));
+  const byAlias = models.filter(({ info }) =>
+    info.aliases.some(alias => alias === name || `${info.provider}/${alias}` === name),
+  );
   return byAlias.includes(defaultModel) ? defaultModel : byAlias[0];
 }
 
@@ -102,7 +109,9 @@ function find(
   }
   const suffix = parseEffortSuffix(name);
   const model = suffix && named(models, defaultModel, suffix.name);
-  return model && takesEffort(model.info, suffix.parameters['effort'] ?? '') ? { model, parameters: suffix.parameters } : undefined;
+  return model && takesEffort(model.info, suffix.parameters['effort'] ?? '')
+    ? { model, parameters: suffix.parameters }
+    : undefined;
 }
 
 function unknownModel(models: readonly Model[], name: string) {

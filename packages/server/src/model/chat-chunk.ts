@@ -10,7 +10,8 @@ export const MISSING_REASON = 'missing';
 /** The error type under which a broken connection is handed on inside the stream, so that what came before it is not lost. */
 export const BROKEN_STREAM = 'tandem_broken_stream';
 
-const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Mends a chat-completions stream event by event, so that what comes out is what the provider layer understands: vendor events

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { ToolCallPiece } from './chat-tool-calls.ts';
 import { ToolCallPieces } from './chat-tool-calls.ts';
 
-const piece = (index: unknown, id: unknown, name: unknown, text: unknown): ToolCallPiece => ({ index, id, function: { name, arguments: text } });
+const piece = (index: unknown, id: unknown, name: unknown, text: unknown): ToolCallPiece => ({
+  index,
+  id,
+  function: { name, arguments: text },
+});
 
 /** The calls that the pieces make: id, name, arguments. */
 function callsOf(pieces: ToolCallPiece[]): [id: string, name: string, args: string][] {
@@ -40,12 +44,19 @@ describe('pieces of tool calls', () => {
     ];
     expect(callsOf([piece(0, 'a', 'Read', '{"x":1}'), piece(0, 'b', 'Read', '{"x":2}')])).toEqual(expected);
     expect(
-      callsOf([piece(0, 'a', 'Read', ''), piece(0, 'b', 'Read', ''), piece(0, 'a', null, '{"x":1}'), piece(0, 'b', null, '{"x":2}')]),
+      callsOf([
+        piece(0, 'a', 'Read', ''),
+        piece(0, 'b', 'Read', ''),
+        piece(0, 'a', null, '{"x":1}'),
+        piece(0, 'b', null, '{"x":2}'),
+      ]),
     ).toEqual(expected);
   });
 
   test('that all have index 0 and no id are told apart by complete arguments or another name', () => {
-    expect(callsOf([piece(0, '', 'Read', '{"x":1}'), piece(0, '', 'Read', '{"x":2}'), piece(0, '', 'Ls', '{}')])).toEqual([
+    expect(
+      callsOf([piece(0, '', 'Read', '{"x":1}'), piece(0, '', 'Read', '{"x":2}'), piece(0, '', 'Ls', '{}')]),
+    ).toEqual([
       ['', 'Read', '{"x":1}'],
       ['', 'Read', '{"x":2}'],
       ['', 'Ls', '{}'],
@@ -53,7 +64,13 @@ describe('pieces of tool calls', () => {
   });
 
   test('without an index are one call each when they are whole', () => {
-    expect(callsOf([piece(undefined, 'a', 'Read', '{}'), piece(undefined, 'b', 'Read', '{}'), piece(undefined, '', 'Ls', '')])).toEqual([
+    expect(
+      callsOf([
+        piece(undefined, 'a', 'Read', '{}'),
+        piece(undefined, 'b', 'Read', '{}'),
+        piece(undefined, '', 'Ls', ''),
+      ]),
+    ).toEqual([
       ['a', 'Read', '{}'],
       ['b', 'Read', '{}'],
       ['', 'Ls', ''],
@@ -61,13 +78,20 @@ describe('pieces of tool calls', () => {
   });
 
   test('that repeat id and name, or change the id on the way, stay one call', () => {
-    expect(callsOf([piece(0, 'a', 'Read', '{"x"'), piece(0, 'a', 'Read', ':1}'), piece(0, 'a', 'Read', '')])).toEqual([['a', 'Read', '{"x":1}']]);
+    expect(callsOf([piece(0, 'a', 'Read', '{"x"'), piece(0, 'a', 'Read', ':1}'), piece(0, 'a', 'Read', '')])).toEqual([
+      ['a', 'Read', '{"x":1}'],
+    ]);
     expect(callsOf([piece(0, 'a', 'Read', '{"x"'), piece(0, 'z', null, ':1}')])).toEqual([['a', 'Read', '{"x":1}']]);
   });
 
   test('with one id for several indices are several calls', () => {
     expect(
-      callsOf([piece(0, 's', 'Read', ''), piece(1, 's', 'Read', ''), piece(0, 's', null, '{"x":1}'), piece(1, 's', null, '{"x":2}')]),
+      callsOf([
+        piece(0, 's', 'Read', ''),
+        piece(1, 's', 'Read', ''),
+        piece(0, 's', null, '{"x":1}'),
+        piece(1, 's', null, '{"x":2}'),
+      ]),
     ).toEqual([
       ['s', 'Read', '{"x":1}'],
       ['s', 'Read', '{"x":2}'],
@@ -75,7 +99,9 @@ describe('pieces of tool calls', () => {
   });
 
   test('wait for a name, and get one at the end when none came', () => {
-    expect(callsOf([piece(0, 'a', undefined, '{"x"'), piece(0, undefined, 'Read', ':1}')])).toEqual([['a', 'Read', '{"x":1}']]);
+    expect(callsOf([piece(0, 'a', undefined, '{"x"'), piece(0, undefined, 'Read', ':1}')])).toEqual([
+      ['a', 'Read', '{"x":1}'],
+    ]);
     expect(callsOf([piece(0, 'a', '', '{}')])).toEqual([['a', 'unnamed_tool', '{}']]);
   });
 

@@ -1,5 +1,5 @@
-import type { DemoFinding } from './demo.ts';
-import { listingOf } from './demo.ts';
+import type { DemoFinding } from './demo-finding.ts';
+import { listingOf } from './demo-finding.ts';
 
 /** Entries of the folder that the report names. */
 const ENTRIES = 12;
@@ -82,7 +82,10 @@ function failureSection(findings: readonly DemoFinding[]): string[] {
   const failed = findings.filter(finding => finding.isError);
   if (findings.length === 0) return ['No tool for looking at a folder was offered, so there is nothing to report.'];
   if (failed.length === 0) return [];
-  const lines = failed.map(finding => `- ${finding.name} ${cut(JSON.stringify(finding.args))}: ${cut(finding.text.split('\n')[0] || 'no result')}`);
+  const lines = failed.map(
+    finding =>
+      `- ${finding.name} ${cut(JSON.stringify(finding.args))}: ${cut(finding.text.split('\n')[0] || 'no result')}`,
+  );
   return [`## What did not work\n\n${lines.join('\n')}`];
 }
 

@@ -1,16 +1,10 @@
 import type { ModelMessage, ToolCallPart } from '@tandem/protocol/message';
 import { textOfMessage, toolCallsOf, toolResultsOf } from '@tandem/protocol/message';
+import type { DemoFinding } from './demo-finding.ts';
+import { listingOf } from './demo-finding.ts';
 import { writeDemoReport } from './demo-report.ts';
 import { textOfResult } from './history.ts';
 import type { Model, ModelEvent, ModelInfo, ModelRequest } from './port.ts';
-
-/** A call that the demo model made in this turn, and what came back. */
-export interface DemoFinding {
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly text: string;
-  readonly isError: boolean;
-}
 
 interface PlannedCall {
   readonly name: string;
@@ -23,7 +17,17 @@ const DELTA_CHARACTERS = 12;
 /** Files that say what a folder is about, best first; one of each line is read. */
 const READABLE: readonly (readonly string[])[] = [
   ['README.md', 'README.markdown', 'README.rst', 'README.txt', 'README', 'readme.md', 'Readme.md'],
-  ['package.json', 'pyproject.toml', 'Cargo.toml', 'go.mod', 'pom.xml', 'build.gradle', 'composer.json', 'Gemfile', 'Makefile'],
+  [
+    'package.json',
+    'pyproject.toml',
+    'Cargo.toml',
+    'go.mod',
+    'pom.xml',
+    'build.gradle',
+    'composer.json',
+    'Gemfile',
+    'Makefile',
+  ],
 ];
 
 /**
@@ -54,7 +58,12 @@ async function* answer(request: ModelRequest): AsyncGenerator<ModelEvent> {
     await takeTurn(request.signal);
     yield { type: 'text', text: piece };
   }
-  const planned = calls.map((call, at) => ({ key: String(at), providerId: `demo_${findings.length + at}`, name: call.name, args: JSON.stringify(call.args) }));
+  const planned = calls.map((call, at) => ({
+    key: String(at),
+    providerId: `demo_${findings.length + at}`,
+    name: call.name,
+    args: JSON.stringify(call.args),
+  }));
   for (const { args, ...call } of planned) {
     await takeTurn(request.signal);
     yield { type: 'tool-start', ...call };
@@ -84,17 +93,11 @@ function nextCalls(findings: readonly DemoFinding[], offered: ReadonlySet<string
   if (offered.has('Shell') && !isTried('Shell')) {
     const isRepository = listing?.has('.git/') || listing?.has('.git') || listing?.has('.gitignore');
     const command = isRepository ? 'git log --oneline -5' : 'ls -la';
-    return [{ name: 'Shell', args: { command, description: isRepository ? 'Show the newest commits' : 'List the folder' } }];
+    return [
+      { name: 'Shell', args: { command, description: isRepository ? 'Show the newest commits' : 'List the folder' } },
+    ];
   }
   return [];
-}
-
-/** The names at the top of the folder; undefined when it could not be listed. Folders end with a slash. */
-export function listingOf(findings: readonly DemoFinding[]): Set<string> | undefined {
-  const found = findings.find(finding => finding.name === 'Ls' && !finding.isError);
-  if (!found) return undefined;
-  const entries = found.text.split('\n').slice(1);
-  return new Set(entries.filter(line => /^ {2}\S/.test(line)).map(line => line.trim().replace(/\/ \(.*\)$/, '/')));
 }
 
 function sayStep(findings: readonly DemoFinding[], calls: readonly PlannedCall[]): string {
@@ -105,7 +108,9 @@ function sayStep(findings: readonly DemoFinding[], calls: readonly PlannedCall[]
 
 /** The newest message that a person wrote; notes of the server have the role of the user too. */
 function newestQuestion(messages: readonly ModelMessage[]): number {
-  return messages.findLastIndex(message => message.role === 'user' && message.providerOptions?.['tandem']?.['note'] === undefined);
+  return messages.findLastIndex(
+    message => message.role === 'user' && message.providerOptions?.['tandem']?.['note'] === undefined,
+  );
 }
 
 function questionOf(messages: readonly ModelMessage[]): string {

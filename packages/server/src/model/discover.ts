@@ -21,7 +21,10 @@ const NO_CHAT =
  */
 export async function listModels(provider: ListedProvider, fetch: Fetch = providerFetch): Promise<ModelInfo[]> {
   const response = await fetch(`${provider.baseUrl}/models`, {
-    headers: { ...(provider.apiKey !== undefined && { authorization: `Bearer ${provider.apiKey}` }), ...provider.headers },
+    headers: {
+      ...(provider.apiKey !== undefined && { authorization: `Bearer ${provider.apiKey}` }),
+      ...provider.headers,
+    },
     signal: AbortSignal.timeout(LIST_MODELS_MS),
   });
   if (!response.ok) {

@@ -11,17 +11,32 @@ const results = (...ids: string[]): ModelMessage => ({
   role: 'tool',
   content: ids.map(id => ({ type: 'tool-result', toolCallId: id, toolName: 'Read', result: `text of ${id}` })),
 });
-const interrupted = (id: string) => ({ type: 'tool-result', toolCallId: id, toolName: 'Read', result: INTERRUPTED, isError: true });
+const interrupted = (id: string) => ({
+  type: 'tool-result',
+  toolCallId: id,
+  toolName: 'Read',
+  result: INTERRUPTED,
+  isError: true,
+});
 
 describe('a history', () => {
   test('in which everything has its place stays as it is', () => {
-    const whole = [user('hi'), calls('a', 'b'), results('a', 'b'), { role: 'assistant', content: 'done' } as ModelMessage];
+    const whole = [
+      user('hi'),
+      calls('a', 'b'),
+      results('a', 'b'),
+      { role: 'assistant', content: 'done' } as ModelMessage,
+    ];
     expect(repairHistory(whole)).toEqual(whole);
   });
 
   test('gets an interrupted result for a call that has none, before the next message', () => {
     const repaired = repairHistory([calls('a', 'b'), results('b'), user('go on')]);
-    expect(repaired).toEqual([calls('a', 'b'), { role: 'tool', content: [...(results('b').content as []), interrupted('a')] }, user('go on')]);
+    expect(repaired).toEqual([
+      calls('a', 'b'),
+      { role: 'tool', content: [...(results('b').content as []), interrupted('a')] },
+      user('go on'),
+    ]);
   });
 
   test('gets an interrupted result at its end too', () => {
@@ -49,7 +64,16 @@ describe('a history', () => {
   });
 
   test('grows at its end alone when messages are added [R47]', () => {
-    const long = [user('1'), calls('a', 'b'), results('a'), results('stray'), user('2'), calls('c'), results('c'), user('3')];
+    const long = [
+      user('1'),
+      calls('a', 'b'),
+      results('a'),
+      results('stray'),
+      user('2'),
+      calls('c'),
+      results('c'),
+      user('3'),
+    ];
     const whole = repairHistory(long);
     for (const length of [1, 5, 7, 8]) {
       const beginning = repairHistory(long.slice(0, length));

@@ -13,7 +13,9 @@ export interface ModelItem {
 
 /** The id under which a model is listed: the plain one when it means this model alone, else `provider/id`. */
 export function listedId(catalogue: Catalogue, model: ModelInfo): string {
-  const isUnique = catalogue.models.every(other => other === model || (other.id !== model.id && other.key !== model.id));
+  const isUnique = catalogue.models.every(
+    other => other === model || (other.id !== model.id && other.key !== model.id),
+  );
   return isUnique ? model.id : model.key;
 }
 
@@ -27,7 +29,9 @@ function itemOf(catalogue: Catalogue, model: ModelInfo): ModelItem {
   const id = listedId(catalogue, model);
   const item: ModelItem = { id, displayName: model.name };
   if (model.description !== undefined) item.description = model.description;
-  const aliases = new Set([...model.aliases, model.id, model.key].filter(alias => alias !== id && meansOnly(catalogue, alias, model)));
+  const aliases = new Set(
+    [...model.aliases, model.id, model.key].filter(alias => alias !== id && meansOnly(catalogue, alias, model)),
+  );
   if (aliases.size > 0) item.aliases = [...aliases];
   if (model.parameters.length > 0) {
     item.parameters = model.parameters.map(parameter => ({

@@ -20,7 +20,11 @@ const INFO: ModelInfo = {
   aliases: [],
   parameters: [],
 };
-const READ: ToolDefinition = { name: 'Read', description: 'Reads', parameters: { type: 'object', properties: { path: { type: 'string' } } } };
+const READ: ToolDefinition = {
+  name: 'Read',
+  description: 'Reads',
+  parameters: { type: 'object', properties: { path: { type: 'string' } } },
+};
 
 let provider: Provider;
 afterEach(() => provider.close());
@@ -52,8 +56,10 @@ async function eventsOfRaw(...raw: string[]) {
   return collect();
 }
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
-const delta = (value: object, finish_reason: string | null = null) => data({ choices: [{ index: 0, delta: value, finish_reason }] });
-const callsIn = (events: ModelEvent[]) => events.filter(event => event.type === 'tool-call').map(event => [event.providerId, event.name, event.args]);
+const delta = (value: object, finish_reason: string | null = null) =>
+  data({ choices: [{ index: 0, delta: value, finish_reason }] });
+const callsIn = (events: ModelEvent[]) =>
+  events.filter(event => event.type === 'tool-call').map(event => [event.providerId, event.name, event.args]);
 const textIn = (events: ModelEvent[]) => events.map(event => (event.type === 'text' ? event.text : '')).join('');
 
 describe('an answer', () => {
@@ -69,8 +75,19 @@ describe('an answer', () => {
       { type: 'tool-start', key: '0', providerId: 'call_0_0', name: 'Read' },
       { type: 'tool-args', key: '0', text: '{"path":' },
       { type: 'tool-args', key: '0', text: '"a.txt"}' },
-      { type: 'tool-call', key: '0', providerId: 'call_0_0', name: 'Read', args: '{"path":"a.txt"}', providerOptions: origin },
-      { type: 'finish', reason: 'tool-calls', usage: { inputTokens: 80, outputTokens: 10, cacheReadTokens: 20, reasoningTokens: 3 } },
+      {
+        type: 'tool-call',
+        key: '0',
+        providerId: 'call_0_0',
+        name: 'Read',
+        args: '{"path":"a.txt"}',
+        providerOptions: origin,
+      },
+      {
+        type: 'finish',
+        reason: 'tool-calls',
+        usage: { inputTokens: 80, outputTokens: 10, cacheReadTokens: 20, reasoningTokens: 3 },
+      },
     ]);
   });
 
@@ -101,12 +118,15 @@ describe('an answer', () => {
     ['that are empty', { calls: [{ name: 'Read', args: '' }] }, 'tool-calls', ''],
     ['under the reason stop', { calls: [{ name: 'Read', args: '{}' }], finish: 'stop' }, 'tool-calls', '{}'],
     ['without a reason', { calls: [{ name: 'Read', args: '{}' }], finish: null }, 'missing', '{}'],
-  ] satisfies [string, Answer, string, string][])('with arguments %s gives them raw, with the reason', async (_, answer, reason, args) => {
-    await start([answer]);
-    const { events } = await collect();
-    expect(callsIn(events)[0]?.[2]).toBe(args);
-    expect(events.at(-1)).toMatchObject({ type: 'finish', reason });
-  });
+  ] satisfies [string, Answer, string, string][])(
+    'with arguments %s gives them raw, with the reason',
+    async (_, answer, reason, args) => {
+      await start([answer]);
+      const { events } = await collect();
+      expect(callsIn(events)[0]?.[2]).toBe(args);
+      expect(events.at(-1)).toMatchObject({ type: 'finish', reason });
+    },
+  );
 
   test.each([
     ['stop', 'stop'],
@@ -139,8 +159,15 @@ describe('an answer', () => {
   });
 
   test('of a server that ignores streaming is read whole', async () => {
-    const message = { role: 'assistant', content: 'all at once', tool_calls: [{ id: 'a', function: { name: 'Read', arguments: '{}' } }] };
-    const body = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage: { prompt_tokens: 4, completion_tokens: 2 } };
+    const message = {
+      role: 'assistant',
+      content: 'all at once',
+      tool_calls: [{ id: 'a', function: { name: 'Read', arguments: '{}' } }],
+    };
+    const body = {
+      choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+      usage: { prompt_tokens: 4, completion_tokens: 2 },
+    };
     await start([{ status: { code: 200, body } }]);
     const { events } = await collect();
     expect(textIn(events)).toBe('all at once');
@@ -160,7 +187,12 @@ describe('an answer', () => {
       delta({ content: 'X' }).replace('X', '\\ude00!'),
       delta({ content: 'X' }, 'stop').replace('X', 'end \\ud83d'),
     );
-    expect(events.filter(event => event.type === 'text').map(event => event.text)).toEqual(['go ', '😀!', 'end ', '\ufffd']);
+    expect(events.filter(event => event.type === 'text').map(event => event.text)).toEqual([
+      'go ',
+      '😀!',
+      'end ',
+      '\ufffd',
+    ]);
   });
 });
 
@@ -200,11 +232,16 @@ describe('a failure', () => {
 
   test('of a used-up quota is not worth another try', async () => {
     const error = { message: 'You exceeded your current quota.', code: 'insufficient_quota' };
-    expect((await failing({ status: { code: 429, body: { error } } })).fault).toMatchObject({ name_: 'provider_rate_limited', retryable: false });
+    expect((await failing({ status: { code: 429, body: { error } } })).fault).toMatchObject({
+      name_: 'provider_rate_limited',
+      retryable: false,
+    });
   });
 
   test('inside a 200 is what its event means [P27]', async () => {
-    const { fault, events } = await failing({ events: [{ error: { message: 'Overloaded', type: 'overloaded_error' } }] });
+    const { fault, events } = await failing({
+      events: [{ error: { message: 'Overloaded', type: 'overloaded_error' } }],
+    });
     expect(events).toEqual([]);
     expect(fault).toMatchObject({ name_: 'provider_unavailable', retryable: true });
     expect(fault!.detail).toContain('Overloaded');
@@ -249,7 +286,11 @@ describe('a request', () => {
     await collect({ tools: [] });
     await collect({ tools: [{ name: 'T', description: 'd', parameters: {} }] });
     expect(provider.requests[0]!.body).not.toHaveProperty('tools');
-    expect(provider.requests[0]!.body).toMatchObject({ model: 'm', stream: true, stream_options: { include_usage: true } });
+    expect(provider.requests[0]!.body).toMatchObject({
+      model: 'm',
+      stream: true,
+      stream_options: { include_usage: true },
+    });
     expect(provider.requests[0]!.body).not.toHaveProperty('max_tokens');
     expect(provider.requests[0]!.headers.authorization).toBe(`Bearer ${KEY}`);
     expect(provider.requests[1]!.body.tools?.[0]?.function.parameters).toEqual({ type: 'object', properties: {} });
@@ -257,7 +298,10 @@ describe('a request', () => {
 
   test('asks for the chosen effort, the longest answer and the headers of the config', async () => {
     await start([{ text: 'a' }]);
-    await collect({ parameters: { effort: 'high', verbosity: 'low' } }, { maxOutput: 77, headers: { 'x-team': 'blue' } });
+    await collect(
+      { parameters: { effort: 'high', verbosity: 'low' } },
+      { maxOutput: 77, headers: { 'x-team': 'blue' } },
+    );
     expect(provider.requests[0]!.body).toMatchObject({ reasoning_effort: 'high', verbosity: 'low', max_tokens: 77 });
     expect(provider.requests[0]!.headers['x-team']).toBe('blue');
   });
@@ -273,10 +317,19 @@ describe('a request', () => {
       role: 'assistant',
       content: [
         { type: 'reasoning', text: `think ${id}`, providerOptions: originOptions('fake/m') },
-        { type: 'tool-call', toolCallId: id, toolName: 'Read', args: { z: 1, a: [id] }, providerOptions: originOptions('fake/m', `p-${id}`) },
+        {
+          type: 'tool-call',
+          toolCallId: id,
+          toolName: 'Read',
+          args: { z: 1, a: [id] },
+          providerOptions: originOptions('fake/m', `p-${id}`),
+        },
       ],
     });
-    const result = (id: string, value: unknown): ModelMessage => ({ role: 'tool', content: [{ type: 'tool-result', toolCallId: id, toolName: 'Read', result: value }] });
+    const result = (id: string, value: unknown): ModelMessage => ({
+      role: 'tool',
+      content: [{ type: 'tool-result', toolCallId: id, toolName: 'Read', result: value }],
+    });
     await add({ role: 'user', content: 'one' });
     await add(call('1'), result('1', 'text'));
     await add(call('2'), result('2', [{ type: 'image', image: 'iVBORw0KGgo=', mediaType: 'image/png' }]));
@@ -310,7 +363,8 @@ describe('a request', () => {
     const abort = new AbortController();
     const reason = new Error('the run was cancelled');
     const collected = (async () => {
-      for await (const event of modelWith().stream(requestOf({ signal: abort.signal }))) if (event.type === 'text') abort.abort(reason);
+      for await (const event of modelWith().stream(requestOf({ signal: abort.signal })))
+        if (event.type === 'text') abort.abort(reason);
     })();
     await expect(collected).rejects.toBe(reason);
     expect(await provider.requests[0]!.closed).toEqual({ early: true });

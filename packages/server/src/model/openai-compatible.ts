@@ -71,7 +71,9 @@ async function loadLanguageModel(settings: OpenAICompatibleSettings): Promise<La
     ...(settings.apiKey !== undefined && { apiKey: settings.apiKey }),
     ...(settings.headers && { headers: { ...settings.headers } }),
     // OpenAI's reasoning models refuse the older name, which is the only one that most others know.
-    ...(isOpenAI && { transformRequestBody: ({ max_tokens, ...body }) => ({ ...body, max_completion_tokens: max_tokens }) }),
+    ...(isOpenAI && {
+      transformRequestBody: ({ max_tokens, ...body }) => ({ ...body, max_completion_tokens: max_tokens }),
+    }),
   });
   return provider.chatModel(settings.info.id);
 }
@@ -98,7 +100,12 @@ function callOptions(
 function toolOf(tool: ToolDefinition): NonNullable<LanguageModelV4CallOptions['tools']>[number] {
   const schema = tool.parameters['type'] === 'object' ? tool.parameters : { ...tool.parameters, type: 'object' };
   const inputSchema = schema['properties'] === undefined ? { ...schema, properties: {} } : schema; // P17
-  return { type: 'function', name: tool.name, description: tool.description.toWellFormed(), inputSchema: wellFormed(inputSchema) };
+  return {
+    type: 'function',
+    name: tool.name,
+    description: tool.description.toWellFormed(),
+    inputSchema: wellFormed(inputSchema),
+  };
 }
 
 async function* streamCall(
@@ -140,7 +147,11 @@ function faultOfCall(error: unknown, facts: ProviderFacts, clock: Clock): Fault 
     cause?: unknown;
   };
   if (statusCode === undefined || statusCode < 400) return faultOfTransport(cause ?? error, facts);
-  return faultOfAnswer({ status: statusCode, headers: responseHeaders ?? {}, body: responseBody ?? '' }, facts, clock.now());
+  return faultOfAnswer(
+    { status: statusCode, headers: responseHeaders ?? {}, body: responseBody ?? '' },
+    facts,
+    clock.now(),
+  );
 }
 
 function addressOf(baseUrl: string): string {

@@ -16,7 +16,11 @@ export interface ModelInfo {
   readonly vision: boolean;
   readonly aliases: readonly string[];
   /** Parameters a client may choose, e.g. effort: low, medium, high. */
-  readonly parameters: readonly { id: string; displayName?: string; values: readonly { value: string; displayName?: string }[] }[];
+  readonly parameters: readonly {
+    id: string;
+    displayName?: string;
+    values: readonly { value: string; displayName?: string }[];
+  }[];
 }
 
 /** A tool as the provider sees it; the name fits `[A-Za-z0-9_-]{1,64}` and is unique in its request (R61). */
@@ -68,7 +72,14 @@ export type ModelEvent =
   | { type: 'redacted-reasoning'; data: string }
   | { type: 'tool-start'; key: string; providerId: string; name: string }
   | { type: 'tool-args'; key: string; text: string }
-  | { type: 'tool-call'; key: string; providerId: string; name: string; args: string; providerOptions?: ProviderOptions }
+  | {
+      type: 'tool-call';
+      key: string;
+      providerId: string;
+      name: string;
+      args: string;
+      providerOptions?: ProviderOptions;
+    }
   | { type: 'finish'; reason: FinishReason; usage: Usage };
 
 /** One model behind one provider. */

@@ -40,7 +40,9 @@ export function faultOfTransport(error: unknown, facts: ProviderFacts): Fault {
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return fault('provider_silent', `${facts.name} at ${facts.address} did not answer: ${said}`, { retryable: true });
   }
-  return fault('provider_unavailable', `The connection to ${facts.name} at ${facts.address} failed: ${said}`, { retryable: true });
+  return fault('provider_unavailable', `The connection to ${facts.name} at ${facts.address} failed: ${said}`, {
+    retryable: true,
+  });
 }
 
 /**
@@ -63,7 +65,9 @@ export function faultOfEvent(error: unknown, facts: ProviderFacts): Fault {
   const { message, type, code } = (error ?? {}) as { message?: unknown; type?: unknown; code?: unknown };
   const words = clean(typeof message === 'string' ? message : JSON.stringify(error), facts);
   if (type === BROKEN_STREAM) {
-    return fault('provider_unavailable', `The answer of ${facts.name} at ${facts.address} broke off: ${words}`, { retryable: true });
+    return fault('provider_unavailable', `The answer of ${facts.name} at ${facts.address} broke off: ${words}`, {
+      retryable: true,
+    });
   }
   const kind = [type, code].filter(value => typeof value === 'string').join(' ');
   const detail = `${facts.name} reported a failure of the model ${facts.modelId}${kind === '' ? '' : ` (${clean(kind, facts)})`}: ${words}`;
@@ -78,7 +82,11 @@ function byStatus(status: number, said: string, detail: string, options: FaultOp
     return make('conversation_too_long', detail, false);
   }
   if (status === 401 || status === 403) {
-    return make('provider_credentials', `${detail}\nCheck the provider's apiKey in the config or the environment.`, false);
+    return make(
+      'provider_credentials',
+      `${detail}\nCheck the provider's apiKey in the config or the environment.`,
+      false,
+    );
   }
   if (status === 429) {
     const wait = options.additionalInfo?.['retry_after_seconds'];

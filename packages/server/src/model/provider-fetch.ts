@@ -20,7 +20,9 @@ export async function providerFetch(url: string, init: RequestInit): Promise<Res
     connect: { timeout: CONNECT_MS },
   });
   // undici's types differ from the runtime's in name only
-  return (await undici.fetch(url, { ...init, dispatcher: agent } as Parameters<typeof undici.fetch>[1])) as unknown as Response;
+  return (await undici.fetch(url, { ...init, dispatcher: agent } as Parameters<
+    typeof undici.fetch
+  >[1])) as unknown as Response;
 }
 
 /** Signs of life of the calls that are under way, by the signal of the call: all that the provider layer hands through. */
@@ -34,7 +36,8 @@ export function watchActivity(signal: AbortSignal, call: (() => void) | undefine
 /** A fetch for the provider layer whose answers are mended (see {@link mendChatBody}) and whose error bodies are bounded. */
 export function createChatFetch(fetch: Fetch): FetchFunction {
   return async (input, init) => {
-    const response = await fetch(String(input), init ?? {});
+    const url = typeof input === 'object' && 'url' in input ? input.url : input.toString();
+    const response = await fetch(url, init ?? {});
     const headers = Object.fromEntries(response.headers);
     const { status, statusText } = response;
     if (!response.ok) return new Response(await readStart(response), { status, statusText, headers });

@@ -1,5 +1,6 @@
 /** Texts in which providers say how long to wait, when they send no header. */
-const IN_WORDS = /(?:retryDelay"?\s*:\s*"|(?:try again|retry) (?:in|after) )(\d+(?:\.\d+)?)\s*(ms|m|s|seconds?|minutes?)?/i;
+const IN_WORDS =
+  /(?:retryDelay"?\s*:\s*"|(?:try again|retry) (?:in|after) )(\d+(?:\.\d+)?)\s*(ms|m|s|seconds?|minutes?)?/i;
 
 /**
  * How long a provider asks to wait, in seconds, rounded up to hundredths; undefined when it does not say. Read from
@@ -8,7 +9,11 @@ const IN_WORDS = /(?:retryDelay"?\s*:\s*"|(?:try again|retry) (?:in|after) )(\d+
  * @param headers with lower-case names
  * @param now milliseconds since the epoch
  */
-export function retryAfterSeconds(headers: Readonly<Record<string, string>>, words: string, now: number): number | undefined {
+export function retryAfterSeconds(
+  headers: Readonly<Record<string, string>>,
+  words: string,
+  now: number,
+): number | undefined {
   const exact = Number(headers['retry-after-ms']);
   if (headers['retry-after-ms'] && Number.isFinite(exact) && exact >= 0) return seconds(exact);
   const header = headers['retry-after']?.trim();

@@ -6,9 +6,20 @@ import type { Model, ModelEvent, ModelInfo, ModelRequest } from './port.ts';
 import type { Retry } from './retry.ts';
 import { streamWithRetry } from './retry.ts';
 
-const INFO: ModelInfo = { key: 'p/m', provider: 'p', id: 'm', name: 'M', contextWindow: 1, maxOutput: 1, vision: false, aliases: [], parameters: [] };
+const INFO: ModelInfo = {
+  key: 'p/m',
+  provider: 'p',
+  id: 'm',
+  name: 'M',
+  contextWindow: 1,
+  maxOutput: 1,
+  vision: false,
+  aliases: [],
+  parameters: [],
+};
 const FINISH: ModelEvent = { type: 'finish', reason: 'stop', usage: {} };
-const down = (info?: Record<string, string>) => fault('provider_unavailable', 'down', { retryable: true, ...(info && { additionalInfo: info }) });
+const down = (info?: Record<string, string>) =>
+  fault('provider_unavailable', 'down', { retryable: true, ...(info && { additionalInfo: info }) });
 
 /** A clock whose timers run when the test says so; `waits` are the timers that were started. */
 function handClock() {
@@ -55,14 +66,19 @@ function scripted(...scripts: Step[][]): Model & { calls: number } {
 }
 
 const text = (value: string): ModelEvent => ({ type: 'text', text: value });
-const LIMITS = { providerFirstByteSeconds: 10, providerIdleSeconds: 5, providerAttempts: 4 };
+const LIMITS = { providerFirstTokenSeconds: 10, providerIdleSeconds: 5, providerAttempts: 4 };
 
 async function run(model: Model, signal = new AbortController().signal) {
   const hand = handClock();
   const retries: Retry[] = [];
   const events: ModelEvent[] = [];
   const request = { messages: [], tools: [], parameters: {}, signal };
-  const options = { clock: hand.clock, identity: { random: () => 0 }, limits: LIMITS, onRetry: (retry: Retry) => retries.push(retry) };
+  const options = {
+    clock: hand.clock,
+    identity: { random: () => 0 },
+    limits: LIMITS,
+    onRetry: (retry: Retry) => retries.push(retry),
+  };
   const done = (async () => {
     for await (const event of streamWithRetry(model, request, options)) events.push(event);
   })().then(
@@ -108,9 +124,16 @@ describe('a model call', () => {
   });
 
   test('ends at once when the provider asks for more than 20 s, with the wait', async () => {
-    const limited = fault('provider_rate_limited', 'wait', { retryable: true, additionalInfo: { retry_after_seconds: '21' } });
+    const limited = fault('provider_rate_limited', 'wait', {
+      retryable: true,
+      additionalInfo: { retry_after_seconds: '21' },
+    });
     const { done, retries } = await run(scripted([limited]));
-    expect(await done).toMatchObject({ name_: 'provider_rate_limited', retryable: false, additionalInfo: { retry_after_seconds: '21' } });
+    expect(await done).toMatchObject({
+      name_: 'provider_rate_limited',
+      retryable: false,
+      additionalInfo: { retry_after_seconds: '21' },
+    });
     expect(retries).toEqual([]);
   });
 
@@ -132,6 +155,17 @@ describe('a model call', () => {
     expect(model.calls).toBe(1);
   });
 
+  test('that ends before it began is tried again', async () => {
+    const model = scripted(
+      [{ type: 'finish', reason: 'missing', usage: {} }],
+      [text('a'), { type: 'finish', reason: 'missing', usage: {} }],
+    );
+    const { advance, done, events } = await run(model);
+    await advance(500);
+    expect(await done).toBeUndefined();
+    expect(events.map(event => event.type)).toEqual(['text', 'finish']);
+  });
+
   test('has no cause of a bug in its text', async () => {
     const failure = await (await run(scripted([new Error('secret path /home/x')]))).done;
     expect(failure).toMatchObject({ name_: 'internal' });
@@ -140,7 +174,7 @@ describe('a model call', () => {
 });
 
 describe('silence', () => {
-  test('before the first sign of life is a failure after its own time, and is tried again', async () => {
+  test('before the first word is a failure after its own time, and is tried again', async () => {
     const model = scripted(['hang'], [FINISH]);
     const { advance, done, retries } = await run(model);
     await advance(9_999);
@@ -170,8 +204,8 @@ describe('silence', () => {
       },
     };
     const { advance, done, waits } = await run(model);
-    expect(waits.at(-1)).toBe(5_000);
-    await advance(4_999);
+    expect(waits).toEqual([10_000, 10_000]);
+    await advance(9_999);
     alive.resolve();
     expect(await done).toBeUndefined();
   });

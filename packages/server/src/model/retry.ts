@@ -1,15 +1,14 @@
 import { Fault, fault } from '@tandem/protocol';
 import type { Clock } from '../clock.ts';
 import { pause } from '../clock.ts';
-import type { Limits } from '../config/limits.ts';
 import { DEFAULT_LIMITS } from '../config/limits.ts';
 import type { Identity } from '../identity.ts';
 import { FIRST_RETRY_MS, LONGEST_RETRY_AFTER_MS, LONGEST_RETRY_MS } from './limits.ts';
 import type { Model, ModelEvent, ModelRequest } from './port.ts';
+import type { CallLimits } from './silence.ts';
 import { watchSilence } from './silence.ts';
 
-/** The bounds of the config that a model call is held to. */
-export type CallLimits = Pick<Limits, 'providerFirstByteSeconds' | 'providerIdleSeconds' | 'providerAttempts'>;
+export type { CallLimits } from './silence.ts';
 
 /** A try that failed and will be repeated. */
 export interface Retry {
@@ -35,13 +34,18 @@ export interface RetryOptions {
  * @throws Fault that is retryable only when nothing was shown and the cause is transport or overload (R54); the signal's reason
  * once the signal aborted.
  */
-export async function* streamWithRetry(model: Model, request: ModelRequest, options: RetryOptions): AsyncGenerator<ModelEvent> {
+export async function* streamWithRetry(
+  model: Model,
+  request: ModelRequest,
+  options: RetryOptions,
+): AsyncGenerator<ModelEvent> {
   const { clock, identity, limits = DEFAULT_LIMITS, onRetry } = options;
   const attempts = limits.providerAttempts;
   for (let attempt = 1; ; attempt++) {
     let isShown = false;
     try {
       for await (const event of watchSilence(model, request, clock, limits)) {
+        if (!isShown && event.type === 'finish' && event.reason === 'missing') throw endedEmpty(model);
         isShown = true;
         yield event;
       }
@@ -65,7 +69,8 @@ export async function* streamWithRetry(model: Model, request: ModelRequest, opti
  */
 export function delayBefore(failedAttempt: number, failure: Fault, identity: Pick<Identity, 'random'>): number {
   const asked = Number(failure.additionalInfo['retry_after_seconds']);
-  if (failure.additionalInfo['retry_after_seconds'] !== undefined && Number.isFinite(asked)) return Math.max(0, asked * 1000);
+  if (failure.additionalInfo['retry_after_seconds'] !== undefined && Number.isFinite(asked))
+    return Math.max(0, asked * 1000);
   const longest = Math.min(FIRST_RETRY_MS * 2 ** (failedAttempt - 1), LONGEST_RETRY_MS);
   return Math.round(longest * (1 - identity.random() / 2));
 }
@@ -77,6 +82,12 @@ function afterOutput(failure: Fault, model: Model): Fault {
   if (failure.name_ === 'internal') return failure;
   if (!failure.retryable) return failure;
   return fault(failure.name_, `${failure.detail}\nThe answer of ${model.info.name} is incomplete.`, options);
+}
+
+/** An answer that ended before it began is a broken connection, whatever its status was. */
+function endedEmpty(model: Model): Fault {
+  const detail = `${model.info.provider} ended the answer of the model ${model.info.id} before it began.`;
+  return fault('provider_unavailable', detail, { retryable: true });
 }
 
 /** A client may replay the turn after an overload, but not after a rate limit: it would not wait as it is asked to. */

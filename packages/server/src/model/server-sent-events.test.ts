@@ -7,7 +7,8 @@ const readAll = (...pieces: string[]) => {
   return [...pieces.flatMap(piece => reader.push(piece)), ...reader.finish()];
 };
 
-const TORTURE = ': hello\r\n\r\nevent: ping\ndata: 1\n\ndata:2\r\rid: 7\r\nretry: 3\r\ndata: a\r\ndata:\r\ndata:  b\r\n\r\nfoo\n\n\ndata: last';
+const TORTURE =
+  ': hello\r\n\r\nevent: ping\ndata: 1\n\ndata:2\r\rid: 7\r\nretry: 3\r\ndata: a\r\ndata:\r\ndata:  b\r\n\r\nfoo\n\n\ndata: last';
 const EVENTS = [{ event: 'ping', data: '1' }, { data: '2' }, { data: 'a\n\n b' }, { data: 'last' }];
 
 describe('a stream of events', () => {
@@ -27,7 +28,9 @@ describe('a stream of events', () => {
 
   test('ends when one event is longer than the limit, however it comes in', () => {
     expect(() => readAll(`data: ${'x'.repeat(1000)}`)).toThrow('longer than 1000 characters');
-    expect(() => readAll(...Array.from({ length: 30 }, () => 'data: 0123456789012345678901234567890\n'))).toThrow('longer than');
+    expect(() => readAll(...Array.from({ length: 30 }, () => 'data: 0123456789012345678901234567890\n'))).toThrow(
+      'longer than',
+    );
   });
 
   test('takes a long line in small pieces in time that grows with its length', () => {

@@ -71,7 +71,11 @@ export class ServerSentEventReader {
 
   #complete(events: ServerSentEvent[]): void {
     if (this.#data.length > 0) {
-      events.push(this.#event === undefined ? { data: this.#data.join('\n') } : { event: this.#event, data: this.#data.join('\n') });
+      events.push(
+        this.#event === undefined
+          ? { data: this.#data.join('\n') }
+          : { event: this.#event, data: this.#data.join('\n') },
+      );
     }
     this.#data = [];
     this.#event = undefined;

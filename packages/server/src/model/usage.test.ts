@@ -2,14 +2,21 @@ import { expect, test } from 'vitest';
 import { usageOfChat } from './usage.ts';
 
 test('cached tokens stand beside the input, whether they were counted inside it or not [R59]', () => {
-  const inside = { prompt_tokens: 100, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 20 } };
+  const inside = {
+    prompt_tokens: 100,
+    completion_tokens: 10,
+    prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 20 },
+  };
   expect(usageOfChat(inside)).toEqual({ inputTokens: 50, outputTokens: 10, cacheReadTokens: 30, cacheWriteTokens: 20 });
   expect(usageOfChat({ prompt_tokens: 50, completion_tokens: 10, cache_read_input_tokens: 300 })).toEqual({
     inputTokens: 50,
     outputTokens: 10,
     cacheReadTokens: 300,
   });
-  expect(usageOfChat({ prompt_tokens: 100, prompt_cache_hit_tokens: 64 })).toEqual({ inputTokens: 36, cacheReadTokens: 64 });
+  expect(usageOfChat({ prompt_tokens: 100, prompt_cache_hit_tokens: 64 })).toEqual({
+    inputTokens: 36,
+    cacheReadTokens: 64,
+  });
 });
 
 test('reasoning stands inside the output, whether it was counted inside it or not [R58]', () => {

@@ -21,8 +21,11 @@ export function usageOfChat(raw: unknown): Usage {
   const completion = countOf(raw, 'completion_tokens', 'output_tokens');
   const details = raw as { prompt_tokens_details?: unknown; completion_tokens_details?: unknown } | null | undefined;
   const inside = details?.prompt_tokens_details;
-  const read = countOf(inside, 'cached_tokens') ?? countOf(raw, 'prompt_cache_hit_tokens', 'cached_tokens', 'cache_read_input_tokens');
-  const write = countOf(inside, 'cache_write_tokens', 'cache_creation_tokens') ?? countOf(raw, 'cache_creation_input_tokens');
+  const read =
+    countOf(inside, 'cached_tokens') ??
+    countOf(raw, 'prompt_cache_hit_tokens', 'cached_tokens', 'cache_read_input_tokens');
+  const write =
+    countOf(inside, 'cache_write_tokens', 'cache_creation_tokens') ?? countOf(raw, 'cache_creation_input_tokens');
   const reasoning = countOf(details?.completion_tokens_details, 'reasoning_tokens') ?? countOf(raw, 'reasoning_tokens');
   const usage: Usage = {};
   if (prompt !== undefined) {

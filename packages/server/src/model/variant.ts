@@ -23,7 +23,7 @@ export function parseVariant(modelId: string): Variant | undefined {
 const EFFORT = new Set(['effort', 'reasoning', 'reasoning_effort', 'thinking_effort']);
 
 /** Efforts of a model whose parameters nobody described. */
-export const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+const EFFORTS: readonly string[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /** The parameter with which a model chooses its effort, if it is described. */
 export function effortParameter(model: ModelInfo): ModelInfo['parameters'][number] | undefined {

@@ -34,7 +34,10 @@ export async function createLog(level: LogLevel, write?: (line: string) => void)
   if (level === 'silent') return silentLog;
   const { default: pino } = await import('pino');
   const destination = write ? { write } : pino.destination({ dest: 2, sync: true });
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: label => ({ level: label }) } }, destination);
+  const logger = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: label => ({ level: label }) } },
+    destination,
+  );
   const line = (name: keyof Log) => (fields: LogFields, text: string) => {
     if (logger.isLevelEnabled(name)) logger[name](cleanFields(fields), redactText(text));
   };

@@ -7,8 +7,6 @@ import type { FinishReason } from '../model/port.ts';
 export interface AnswerFacts {
   readonly reason: FinishReason;
   readonly hasText: boolean;
-  /** Anything at all, reasoning included. */
-  readonly isEmpty: boolean;
   readonly calls: number;
   /** Calls whose arguments can be used, of tools that were offered. */
   readonly usableCalls: number;

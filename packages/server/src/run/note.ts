@@ -19,3 +19,11 @@ export function noteKindOf(message: ModelMessage): NoteKind | undefined {
 export function lastNote(messages: readonly ModelMessage[], kind: NoteKind): ModelMessage | undefined {
   return messages.findLast(message => noteKindOf(message) === kind);
 }
+
+/** For entries of `pending_tool_calls` that nobody can read: they still happened (R48). */
+export function interruptedNote(): ModelMessage {
+  return noteMessage(
+    'interrupted',
+    'Tool calls of the last step were interrupted, and their results are lost. Check what they changed before you repeat them.',
+  );
+}

@@ -1,13 +1,15 @@
 import { create } from '@bufbuild/protobuf';
 import { Fault } from '@tandem/protocol';
-import { ToolCallDeltaSchema } from '@tandem/protocol/agent';
+import { ToolCallDeltaSchema, ToolCallSchema } from '@tandem/protocol/agent';
 import type { ToolCall, TodoItem } from '@tandem/protocol/agent';
+import { toolCallsOf } from '@tandem/protocol/message';
 import type { ModelMessage, ToolResultPart } from '@tandem/protocol/message';
 import type { ExecBridge, ExecCall } from '../bridge/exec.ts';
 import { pause } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../observe/log.ts';
-import type { Tool, ToolContext, ToolFacts } from '../tools/tool.ts';
+import type { OfferedTools } from '../tools/registry.ts';
+import type { Card, Tool, ToolContext, ToolFacts } from '../tools/tool.ts';
 import type { Cards } from './cards.ts';
 
 /** One call of a round: what is to run, or why it must not. */
@@ -20,6 +22,14 @@ export interface RoundCall {
   readonly args: Record<string, unknown>;
   /** Set when the call must not run: the model reads this as its result (R57). */
   readonly refusal?: string;
+  readonly known?: KnownResult;
+}
+
+/** A result that is known without running anything. */
+export interface KnownResult {
+  readonly card: Card;
+  readonly content: unknown;
+  readonly isError: boolean;
 }
 
 /** What the tools of a run share. */
@@ -38,6 +48,19 @@ export interface RoundResult {
   readonly message: ModelMessage;
   /** The finished cards, by call id. */
   readonly cards: ReadonlyMap<string, ToolCall>;
+}
+
+/** Finds the tool of a call and reads its arguments; what is wrong with either is its refusal (R57, R62). */
+export function readCall(tools: OfferedTools, callId: string, name: string, raw: string): RoundCall {
+  const tool = tools.find(name);
+  if (!tool) return { callId, name, tool, args: {}, refusal: tools.unknownToolMessage(name) };
+  const parsed = tools.parse(tool, raw);
+  return parsed.ok ? { callId, name, tool, args: parsed.args } : { callId, name, tool, args: parsed.args, refusal: parsed.message };
+}
+
+/** The calls of a message that a checkpoint left open. */
+export function pendingCalls(tools: OfferedTools, message: ModelMessage): RoundCall[] {
+  return toolCallsOf(message).map(({ toolCallId, toolName, args }) => readCall(tools, toolCallId, toolName, JSON.stringify(args)));
 }
 
 /** Runs the calls of one model call in parallel; every call has a result, whatever happens to it (R21, R29). */
@@ -67,14 +90,14 @@ async function runCall(
     result: content,
     ...(isError ? { isError } : {}),
   });
-  const refuse = (message: string) => {
-    const card = tool && cards.complete(callId, tool.close(args, message, { callId, facts }));
-    return { result: resultOf(message, true), card };
-  };
+  /** A call of an earlier run has no card here: the client closed it then. The history still gets one. */
+  const complete = (card: Card) => (from === 'ledger' ? create(ToolCallSchema, { tool: card, toolCallId: callId }) : cards.complete(callId, card));
+  const refuse = (message: string) => ({ result: resultOf(message, true), card: tool && complete(tool.close(args, message, { callId, facts })) });
+  if (call.known) return { result: resultOf(call.known.content, call.known.isError), card: complete(call.known.card) };
   if (!tool || call.refusal !== undefined) return refuse(call.refusal ?? `${name} is not a tool of this run.`);
   try {
     const outcome = await tool.execute(args, toolContext(call, services, from));
-    return { result: resultOf(outcome.content, outcome.isError), card: cards.complete(callId, outcome.card) };
+    return { result: resultOf(outcome.content, outcome.isError), card: complete(outcome.card) };
   } catch (error) {
     if (error instanceof Fault || services.signal.aborted) throw error;
     log.error({ tool: tool.name, error: String(error instanceof Error ? error.stack : error) }, 'a tool failed by a fault of this server');

@@ -185,21 +185,22 @@ export class Registry {
     const outcome = end.fault?.code ?? 'ended';
     const { requestId, owner } = stream;
     const { runId, conversationId } = run;
+    const { account } = end;
     logRun(log, {
       owner,
       requestId,
       runId,
       conversationId,
       ...(headers.client ? { client: headers.client } : {}),
-      ...(end.model ? { model: end.model } : {}),
+      ...(account.modelKey ? { model: account.modelKey } : {}),
       outcome: outcome === 'canceled' ? outcome : (end.fault?.name_ ?? 'ended'),
       ...(end.fault ? { detail: end.fault.detail } : {}),
       durationMs: end.endedAt - end.startedAt,
-      ...(end.firstOutputAt === undefined ? {} : { firstOutputMs: end.firstOutputAt - end.startedAt }),
-      modelCalls: end.modelCalls,
-      toolCalls: end.toolCalls,
-      retries: end.retries,
-      usage: end.usage,
+      ...(account.firstOutputAt === undefined ? {} : { firstOutputMs: account.firstOutputAt - end.startedAt }),
+      modelCalls: account.modelCalls,
+      toolCalls: account.toolCalls,
+      retries: account.retries,
+      usage: account.usage,
     });
     try {
       await store.ledger.recordRun(
@@ -208,11 +209,11 @@ export class Registry {
           runId: run.runId,
           requestId,
           conversationId: run.conversationId,
-          model: end.model,
+          model: account.modelKey,
           startedAt: end.startedAt,
           endedAt: end.endedAt,
           outcome,
-          usage: { ...end.usage },
+          usage: { ...account.usage },
         },
       );
     } catch (error) {

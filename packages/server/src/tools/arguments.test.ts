@@ -1,8 +1,12 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { AgentServerMessageSchema, McpToolDefinitionSchema } from '@tandem/protocol/agent';
 import { describe, expect, it } from 'vitest';
 import { scriptedCall } from '../../test/tools/scripted-exec.ts';
 import { parametersOf, parseArguments } from './arguments.ts';
 import { grepTool } from './grep.ts';
 import { lsTool } from './ls.ts';
+import { flatMcpTools } from './mcp-flat.ts';
+import { buildMcpTable } from './mcp-table.ts';
 import { readTool } from './read.ts';
 import { nativeTools } from './registry.ts';
 import { shellTool } from './shell.ts';
@@ -11,7 +15,8 @@ import type { Tool } from './tool.ts';
 import { unknownTool } from './unknown-tool.ts';
 import { writeTool } from './write.ts';
 
-const parse = (tool: Tool, args: unknown) => parseArguments(tool, typeof args === 'string' ? args : JSON.stringify(args));
+const parse = (tool: Tool, args: unknown) =>
+  parseArguments(tool, typeof args === 'string' ? args : JSON.stringify(args));
 
 describe('parseArguments', () => {
   it.each(['', '  \n', 'null', '{}', '"{}"'])('takes %j as no arguments', raw => {
@@ -25,7 +30,11 @@ describe('parseArguments', () => {
     [shellTool, { cmd: 'x', cwd: '/a', description: null }, { command: 'x', working_directory: '/a' }],
     [readTool, { file_path: 'a', offset: '-5', limit: null }, { path: 'a', offset: -5 }],
     [readTool, { path: 'a', file_path: 'b', unknown: 1 }, { path: 'a' }],
-    [grepTool, { pattern: 'x', '-i': 'True', output_mode: 'filesWithMatches' }, { pattern: 'x', '-i': true, output_mode: 'files_with_matches' }],
+    [
+      grepTool,
+      { pattern: 'x', '-i': 'True', output_mode: 'filesWithMatches' },
+      { pattern: 'x', '-i': true, output_mode: 'files_with_matches' },
+    ],
     [grepTool, { query: 7 }, { pattern: '7' }],
     [lsTool, { path: '.', ignore: '["a"]' }, { path: '.', ignore: ['a'] }],
     [lsTool, { path: '.', ignore: 'a' }, { path: '.', ignore: ['a'] }],
@@ -43,7 +52,9 @@ describe('parseArguments', () => {
     const parsed = parse(readTool, '{"path": "a.txt", oops');
     if (parsed.ok) throw new Error('it was taken');
     expect(parsed.args).toEqual({});
-    expect(parsed.message).toMatch(/^Invalid arguments for Read; the call did not run\.\nThe arguments are not valid JSON: /);
+    expect(parsed.message).toMatch(
+      /^Invalid arguments for Read; the call did not run\.\nThe arguments are not valid JSON: /,
+    );
     expect(parsed.message).toContain(JSON.stringify(parametersOf(readTool)));
   });
 
@@ -57,7 +68,29 @@ describe('parseArguments', () => {
   });
 
   it.each(['[1]', '7', 'true'])('refuses %s, which is no object', raw => {
-    expect(parse(readTool, raw)).toMatchObject({ ok: false, message: expect.stringContaining('must be a JSON object') });
+    expect(parse(readTool, raw)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('must be a JSON object'),
+    });
+  });
+
+  it('takes arguments as deep as the wire carries, and refuses deeper ones', () => {
+    const nested = (levels: number) => '{"k":'.repeat(levels) + '1' + '}'.repeat(levels);
+    const tool = flatMcpTools(
+      buildMcpTable([[create(McpToolDefinitionSchema, { providerIdentifier: 'zoo', toolName: 'x' })]]),
+    )[0]!;
+    const parsed = parseArguments(tool, nested(30));
+    const card = tool.open(parsed.args, scriptedCall({}).context);
+    const update = { case: 'toolCallStarted' as const, value: { toolCall: { tool: card } } };
+    const message = create(AgentServerMessageSchema, {
+      message: { case: 'interactionUpdate', value: { message: update } },
+    });
+    fromBinary(AgentServerMessageSchema, toBinary(AgentServerMessageSchema, message));
+    expect(parseArguments(tool, nested(31))).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('30 levels'),
+    });
+    expect(parseArguments(tool, nested(100_000)).ok).toBe(false);
   });
 
   it('refuses numbers that do not fit their field', () => {
@@ -68,7 +101,9 @@ describe('parseArguments', () => {
   it('leaves refused calls with arguments that every card can show', () => {
     const { context } = scriptedCall({});
     for (const tool of nativeTools) {
-      const wrong = Object.fromEntries(Object.keys(parametersOf(tool)['properties'] as object).map(name => [name, [{ no: 1 }]]));
+      const wrong = Object.fromEntries(
+        Object.keys(parametersOf(tool)['properties'] as object).map(name => [name, [{ no: 1 }]]),
+      );
       const parsed = parseArguments(tool, JSON.stringify({ ...wrong, path: 7.5e300 }));
       const card = tool.close(parsed.args, 'refused', context);
       expect(card.case).toBe(tool.card);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ARGUMENT_DEPTH } from './limits.ts';
 import type { Tool } from './tool.ts';
 
 /** A JSON schema as far as the coercions look into it. */
@@ -13,7 +14,7 @@ interface Schema {
 }
 
 export type ParsedArguments =
-  | { ok: true; args: any }
+  | { ok: true; args: Record<string, unknown> }
   /** `args` is what could be read of them, for the card; `message` is what the model reads: the error and the schema (R57). */
   | { ok: false; args: Record<string, unknown>; message: string };
 
@@ -69,7 +70,9 @@ export function parseArguments(tool: Tool, rawArgs: string): ParsedArguments {
 function readable(tool: Tool, args: Record<string, unknown>): Record<string, unknown> {
   if (!(tool.schema instanceof z.ZodObject)) return args;
   const shape = tool.schema.shape as Record<string, z.ZodType>;
-  const right = Object.entries(args).filter(([key, value]) => Object.hasOwn(shape, key) && shape[key]!.safeParse(value).success);
+  const right = Object.entries(args).filter(
+    ([key, value]) => Object.hasOwn(shape, key) && shape[key]!.safeParse(value).success,
+  );
   return Object.fromEntries(right);
 }
 
@@ -90,8 +93,20 @@ function readObject(text: string, depth = 0): ReadObject {
   }
   if (typeof value === 'string' && depth === 0) return readObject(value, 1);
   if (value === null) return { ok: true, value: {} };
-  if (isRecord(value)) return { ok: true, value };
-  return { ok: false, message: `The arguments must be a JSON object, found ${Array.isArray(value) ? 'a list' : typeof value}.` };
+  if (isRecord(value)) {
+    if (isDeeper(value, ARGUMENT_DEPTH))
+      return { ok: false, message: `The arguments are nested more than ${ARGUMENT_DEPTH} levels deep.` };
+    return { ok: true, value };
+  }
+  return {
+    ok: false,
+    message: `The arguments must be a JSON object, found ${Array.isArray(value) ? 'a list' : typeof value}.`,
+  };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some(item => isDeeper(item, levels - 1));
 }
 
 /** The protocol's own name wins when both are there. */
@@ -121,7 +136,9 @@ function coerce(value: unknown, schema: Schema): unknown {
     case 'number':
       return coerceNumber(value);
     case 'boolean':
-      return typeof value === 'string' && /^(true|false)$/i.test(value.trim()) ? value.trim().toLowerCase() === 'true' : value;
+      return typeof value === 'string' && /^(true|false)$/i.test(value.trim())
+        ? value.trim().toLowerCase() === 'true'
+        : value;
     case 'string':
       return coerceText(value, schema);
     default:
@@ -152,7 +169,11 @@ function coerceObject(value: unknown, schema: Schema): unknown {
 }
 
 function coerceList(value: unknown, schema: Schema): unknown {
-  const list = Array.isArray(value) ? value : typeof value === 'string' && schema.items?.type === 'string' ? [value] : undefined;
+  const list = Array.isArray(value)
+    ? value
+    : typeof value === 'string' && schema.items?.type === 'string'
+      ? [value]
+      : undefined;
   return list && schema.items ? list.map(item => coerce(item, schema.items!)) : value;
 }
 

@@ -18,18 +18,28 @@ function terminal(...texts: (string | undefined)[]): Script['read'] {
     const pieces = text.split('\n');
     const ranged = offset !== undefined && offset <= pieces.length;
     const value = ranged ? pieces.slice(offset - 1).join('\n') : text;
-    return { case: 'success', value: { path, rangeApplied: ranged, totalLines: pieces.length, output: { case: 'content', value } } };
+    return {
+      case: 'success',
+      value: { path, rangeApplied: ranged, totalLines: pieces.length, output: { case: 'content', value } },
+    };
   };
 }
 
 const wait = async (args: Partial<Parameters<typeof awaitShellTool.execute>[0]>, read: Script['read']) => {
   const call = scriptedCall({ read: read! });
-  return { ...(await runTool(awaitShellTool, { shell_id: '7', ...args }, call)), calls: call.calls, pauses: call.pauses };
+  return {
+    ...(await runTool(awaitShellTool, { shell_id: '7', ...args }, call)),
+    calls: call.calls,
+    pauses: call.pauses,
+  };
 };
 
 describe('AwaitShell', () => {
   it('ends when the command has, with its exit code and the output', async () => {
-    const { text, result, calls, isError } = await wait({}, terminal(HEADER, `${HEADER}one\n`, `${HEADER}one\ntwo\n${FOOTER}`));
+    const { text, result, calls, isError } = await wait(
+      {},
+      terminal(HEADER, `${HEADER}one\n`, `${HEADER}one\ntwo\n${FOOTER}`),
+    );
     expect(calls.map(call => call.args)).toEqual([
       { path: '/terminals/7.txt', toolCallId: 'call-1' },
       { path: '/terminals/7.txt', toolCallId: 'call-1', offset: 6 },
@@ -40,7 +50,14 @@ describe('AwaitShell', () => {
     expect(result.case).toBe('success');
     expect(result.value.awaitResult).toMatchObject({
       case: 'complete',
-      value: { taskId: '7', exitCode: 3, runtimeMs: 8123n, outputFilePath: '/terminals/7.txt', wakeReason: 'exit', regexRequested: false },
+      value: {
+        taskId: '7',
+        exitCode: 3,
+        runtimeMs: 8123n,
+        outputFilePath: '/terminals/7.txt',
+        wakeReason: 'exit',
+        regexRequested: false,
+      },
     });
   });
 
@@ -48,7 +65,10 @@ describe('AwaitShell', () => {
     const { text, pauses, result } = await wait({ block_until_ms: 20_000 }, terminal(`${HEADER}busy\n`));
     expect(pauses.map(Math.round)).toEqual([500, 800, 1280, 2048, 3277, 5000, 5000, 2095]);
     expect(text).toBe('Shell 7 is still running; 20000 ms of waiting are over.\nOutput:\nbusy');
-    expect(result.value.awaitResult).toMatchObject({ case: 'stillRunning', value: { runtimeMs: 20_000n, wakeReason: 'deadline' } });
+    expect(result.value.awaitResult).toMatchObject({
+      case: 'stillRunning',
+      value: { runtimeMs: 20_000n, wakeReason: 'deadline' },
+    });
   });
 
   it('looks once for 0', async () => {
@@ -57,7 +77,10 @@ describe('AwaitShell', () => {
   });
 
   it('ends when the output matches the pattern, also over a line that was unfinished', async () => {
-    const { text, result, pauses } = await wait({ pattern: 'listening on (\\d+)' }, terminal(`${HEADER}liste`, `${HEADER}listening on 8080\n`));
+    const { text, result, pauses } = await wait(
+      { pattern: 'listening on (\\d+)' },
+      terminal(`${HEADER}liste`, `${HEADER}listening on 8080\n`),
+    );
     expect(pauses).toEqual([500]);
     expect(text).toBe('Shell 7 is still running. The output matched: "listening on 8080"\nOutput:\nlistening on 8080');
     expect(result.value.awaitResult).toMatchObject({
@@ -91,7 +114,10 @@ describe('AwaitShell', () => {
     const { pauses, text } = await wait({}, ({ path, offset }) => {
       look += 1;
       const value = look === 1 ? `${HEADER}a\nb` : `b\nc${FOOTER}`;
-      return { case: 'success', value: { path, truncated: look === 1, rangeApplied: offset !== undefined, output: { case: 'content', value } } };
+      return {
+        case: 'success',
+        value: { path, truncated: look === 1, rangeApplied: offset !== undefined, output: { case: 'content', value } },
+      };
     });
     expect(pauses).toEqual([]);
     expect(text).toMatch(/Output:\na\nb\nc$/);
@@ -116,13 +142,18 @@ describe('AwaitShell', () => {
 
   it('takes a number or a task id, and no path', () => {
     expect(parseArguments(awaitShellTool, '{"shell_id":7}')).toEqual({ ok: true, args: { shell_id: '7' } });
-    expect(parseArguments(awaitShellTool, '{"task_id":"7","block_until_ms":"100"}')).toEqual({ ok: true, args: { shell_id: '7', block_until_ms: 100 } });
+    expect(parseArguments(awaitShellTool, '{"task_id":"7","block_until_ms":"100"}')).toEqual({
+      ok: true,
+      args: { shell_id: '7', block_until_ms: 100 },
+    });
     expect(parseArguments(awaitShellTool, '{"shell_id":"../../etc/passwd"}').ok).toBe(false);
   });
 
   it('opens and closes a card', () => {
     const { context } = scriptedCall({});
     expect(openCard(awaitShellTool.open({}, context), 'awaitToolCall').args.taskId).toBe('');
-    expect(openCard(awaitShellTool.close({ shell_id: '7' }, 'cut', context), 'awaitToolCall').result.result.case).toBe('error');
+    expect(openCard(awaitShellTool.close({ shell_id: '7' }, 'cut', context), 'awaitToolCall').result.result.case).toBe(
+      'error',
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { AwaitResultSchema, AwaitToolCallSchema } from '@tandem/protocol/agent';
+import type { AwaitResultSchema } from '@tandem/protocol/agent';
+import { AwaitToolCallSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
 import { tailOf } from './excerpt.ts';
 import { AWAIT_MAX_MS, AWAIT_MISSING_POLLS, AWAIT_MS, AWAIT_POLL, AWAIT_TAIL_CHARACTERS } from './limits.ts';
@@ -70,7 +71,7 @@ async function awaitShell(args: AwaitArguments, context: ToolContext): Promise<T
   const deadline = startedAt + (args.block_until_ms ?? AWAIT_MS);
   let match: string | undefined;
   let delay = AWAIT_POLL.first;
-  for (let missing = 0; ; ) {
+  for (let missing = 0; ;) {
     const piece = await file.readOn();
     if ('problem' in piece) {
       missing += 1;
@@ -112,6 +113,7 @@ function report(args: AwaitArguments, file: TerminalFile, match: string | undefi
     return success(card, `Shell ${args.shell_id} has ended with exit code ${footer.exitCode}.${matched}\n${output}`);
   }
   const card = awaitCard(args, { case: 'success', value: { awaitResult: { case: 'stillRunning', value: common } } });
-  const why = match === undefined ? `is still running; ${Math.round(waitedMs)} ms of waiting are over.` : 'is still running.';
+  const why =
+    match === undefined ? `is still running; ${Math.round(waitedMs)} ms of waiting are over.` : 'is still running.';
   return success(card, `Shell ${args.shell_id} ${why}${matched}\n${output}`);
 }

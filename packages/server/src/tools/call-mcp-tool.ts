@@ -8,12 +8,18 @@ import type { Tool, ToolFacts } from './tool.ts';
 const schema = z.object({
   server: z.string().min(1).describe('The MCP server, by its identifier.'),
   tool_name: z.string().min(1).describe('The tool of that server.'),
-  arguments: z.record(z.string(), z.unknown()).optional().describe('Arguments of the tool, as its own schema describes them.'),
+  arguments: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Arguments of the tool, as its own schema describes them.'),
 });
 type CallMcpArguments = z.infer<typeof schema>;
 
 /** A tool that the table does not know is called as the model named it: the client may know it by now (F43). */
-function callOf({ server = '', tool_name = '', arguments: args = {} }: Partial<CallMcpArguments>, facts: ToolFacts): McpCall {
+function callOf(
+  { server = '', tool_name = '', arguments: args = {} }: Partial<CallMcpArguments>,
+  facts: ToolFacts,
+): McpCall {
   const known = facts.mcp.find(server, tool_name);
   const { advertisedName = tool_name, toolName = tool_name, description } = known ?? {};
   const identifier = known?.server ?? facts.mcp.findServer(server)?.identifier ?? server;
@@ -35,7 +41,8 @@ export const callMcpTool: Tool<CallMcpArguments> = {
     input: 'arguments',
   },
   card: 'mcpToolCall',
-  description: 'Calls a tool of an MCP server. GetMcpTools lists the servers, their tools and the arguments these take.',
+  description:
+    'Calls a tool of an MCP server. GetMcpTools lists the servers, their tools and the arguments these take.',
   schema,
   offered: facts => facts.mcp.servers.length > 0,
   open: (args, { callId, facts }) => mcpCard(callOf(args, facts), callId),

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { DeleteResultSchema, DeleteToolCallSchema } from '@tandem/protocol/agent';
-import type { DeleteResult } from '@tandem/protocol/agent';
+import { DeleteToolCallSchema } from '@tandem/protocol/agent';
+import type { DeleteResult, DeleteResultSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
 import { holdingPath } from './edit.ts';
 import { failure, success, withFailures } from './outcome.ts';

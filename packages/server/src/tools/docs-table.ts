@@ -31,7 +31,9 @@ export function toolsPage(): string {
     tool => `| ${tool.name} | \`${cardName(tool.card)}\` | ${tool.aliases.map(alias => `\`${alias}\``).join(', ')} |`,
   );
   const sections = nativeTools.map(section);
-  return [HEAD, '| tool | card | other names |\n|---|---|---|', ...overview, '', ...sections].join('\n').trimEnd() + '\n';
+  return (
+    [HEAD, '| tool | card | other names |\n|---|---|---|', ...overview, '', ...sections].join('\n').trimEnd() + '\n'
+  );
 }
 
 function section(tool: Tool): string {

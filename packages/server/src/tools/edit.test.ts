@@ -28,7 +28,11 @@ describe('Write', () => {
   it('makes a new file by a hidden read and a hidden write under one tool call id', async () => {
     const files: Record<string, string> = {};
     const call = scriptedCall(disk(files));
-    const { result, args, text, isError } = await runTool(writeTool, { path: 'made/new.txt', contents: 'potato\nsalad\n' }, call);
+    const { result, args, text, isError } = await runTool(
+      writeTool,
+      { path: 'made/new.txt', contents: 'potato\nsalad\n' },
+      call,
+    );
     expect(call.calls).toEqual([
       { kind: 'read', args: { path: '/ws/made/new.txt', toolCallId: 'call-1' } },
       { kind: 'write', args: { path: '/ws/made/new.txt', fileText: 'potato\nsalad\n', toolCallId: 'call-1' } },
@@ -63,13 +67,21 @@ describe('Write', () => {
   });
 
   it.each<[Script['write'], string, RegExp]>([
-    [{ case: 'permissionDenied', value: { path: 'a', error: 'EACCES', isReadonly: true } }, 'writePermissionDenied', /read-only\. EACCES$/],
+    [
+      { case: 'permissionDenied', value: { path: 'a', error: 'EACCES', isReadonly: true } },
+      'writePermissionDenied',
+      /read-only\. EACCES$/,
+    ],
     [{ case: 'noSpace', value: { path: 'a' } }, 'error', /^No space left/],
     [{ case: 'error', value: { path: 'a', error: 'EISDIR' } }, 'error', /failed: EISDIR/],
     [{ case: 'rejected', value: { path: 'a', reason: 'no' } }, 'rejected', /did not allow/],
     [new ExecFailure('expired', 'The client did not answer in time.'), 'error', /in time/],
   ])('turns the failed write %o into %s', async (write, branch, words) => {
-    const { result, text, isError } = await runTool(writeTool, { path: 'a', contents: 'x' }, scriptedCall({ ...disk({}), write: write! }));
+    const { result, text, isError } = await runTool(
+      writeTool,
+      { path: 'a', contents: 'x' },
+      scriptedCall({ ...disk({}), write: write! }),
+    );
     expect(result.case).toBe(branch);
     expect(text).toMatch(words);
     expect(isError).toBe(true);
@@ -85,7 +97,10 @@ describe('StrReplace', () => {
   };
 
   it('replaces one text and says how many lines changed', async () => {
-    const { after, result, text } = await replace('hi file\nsecond line\n', { old_string: 'second', new_string: '2nd' });
+    const { after, result, text } = await replace('hi file\nsecond line\n', {
+      old_string: 'second',
+      new_string: '2nd',
+    });
     expect(after).toBe('hi file\n2nd line\n');
     expect(result.value).toMatchObject({
       beforeFullFileContent: 'hi file\nsecond line\n',
@@ -104,7 +119,10 @@ describe('StrReplace', () => {
   });
 
   it('normalises CRLF of the model and of the file', async () => {
-    const { after } = await replace('one\r\ntwo\r\nthree\r\n', { old_string: 'two\r\nthree', new_string: 'zwei\r\ndrei' });
+    const { after } = await replace('one\r\ntwo\r\nthree\r\n', {
+      old_string: 'two\r\nthree',
+      new_string: 'zwei\r\ndrei',
+    });
     expect(after).toBe('one\nzwei\ndrei\n');
   });
 
@@ -154,15 +172,27 @@ describe('StrReplace', () => {
   });
 
   it.each<[NonNullable<Script['read']>, string, RegExp]>([
-    [{ case: 'success', value: { path: 'a', truncated: true, output: { case: 'content', value: 'hi' } } }, 'error', /too large/],
-    [{ case: 'success', value: { path: 'a', output: { case: 'data', value: new Uint8Array([1]) } } }, 'error', /binary/],
+    [
+      { case: 'success', value: { path: 'a', truncated: true, output: { case: 'content', value: 'hi' } } },
+      'error',
+      /too large/,
+    ],
+    [
+      { case: 'success', value: { path: 'a', output: { case: 'data', value: new Uint8Array([1]) } } },
+      'error',
+      /binary/,
+    ],
     [{ case: 'invalidFile', value: { path: 'a', reason: 'Binary files of type .dat' } }, 'error', /Binary files/],
     [{ case: 'permissionDenied', value: { path: 'a' } }, 'readPermissionDenied', /Permission denied/],
     [{ case: 'rejected', value: { path: 'a', reason: 'no' } }, 'rejected', /did not allow/],
     [{ case: 'error', value: { path: 'a', error: 'EIO' } }, 'error', /EIO/],
   ])('does not write after the read %o', async (read, branch, words) => {
     const call = scriptedCall({ ...disk({}), read });
-    const { result, text, isError } = await runTool(strReplaceTool, { path: 'a', old_string: 'hi', new_string: 'ho' }, call);
+    const { result, text, isError } = await runTool(
+      strReplaceTool,
+      { path: 'a', old_string: 'hi', new_string: 'ho' },
+      call,
+    );
     expect(call.calls.map(one => one.kind)).toEqual(['read']);
     expect(result.case).toBe(branch);
     expect(text).toMatch(words);

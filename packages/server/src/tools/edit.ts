@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { EditResultSchema, EditToolCallSchema } from '@tandem/protocol/agent';
-import type { ReadResult, WriteResult } from '@tandem/protocol/agent';
+import { EditToolCallSchema } from '@tandem/protocol/agent';
+import type { ReadResult, WriteResult, EditResultSchema } from '@tandem/protocol/agent';
 import { diffTexts } from './edit-diff.ts';
 import { failure, success } from './outcome.ts';
 import { readProblem } from './read.ts';
@@ -14,7 +14,12 @@ export type EditResultInit = NonNullable<MessageInitShape<typeof EditResultSchem
 export type EditChange = (before: string | undefined) => { after: string; summary: string } | { refusal: string };
 
 /** The card of an edit; `streamContent` is the text the model writes. */
-export function editCard(path: string, streamContent: string | undefined, facts: ToolFacts, result?: EditResultInit): Card {
+export function editCard(
+  path: string,
+  streamContent: string | undefined,
+  facts: ToolFacts,
+  result?: EditResultInit,
+): Card {
   return {
     case: 'editToolCall',
     value: create(EditToolCallSchema, {
@@ -40,7 +45,11 @@ const queues = new WeakMap<ToolFacts, Map<string, Promise<unknown>>>();
  * Does the work on one file when all earlier work on it in this run is done: two edits of one parallel round would else read
  * the same text and the second would undo the first.
  */
-export async function holdingPath<Result>(facts: ToolFacts, path: string, work: () => Promise<Result>): Promise<Result> {
+export async function holdingPath<Result>(
+  facts: ToolFacts,
+  path: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const held = queues.get(facts) ?? new Map<string, Promise<unknown>>();
   queues.set(facts, held);
   const before = held.get(path);
@@ -90,7 +99,8 @@ export async function editFile(
     }
     const diff = diffTexts(path, before, after);
     const counts = `+${diff.linesAdded} −${diff.linesRemoved} lines`;
-    const message = after === before ? `${path} already had this text; nothing changed.` : `${made.summary} (${counts})`;
+    const message =
+      after === before ? `${path} already had this text; nothing changed.` : `${made.summary} (${counts})`;
     const result: EditResultInit = {
       case: 'success',
       value: { path, ...diff, beforeFullFileContent: before, afterFullFileContent: after, message },
@@ -125,7 +135,10 @@ function textBefore(path: string, read: ReadResult): string | undefined | Proble
     case 'permissionDenied':
       return { result: { case: 'readPermissionDenied', value: { path } }, message: readProblem(path, read) };
     case 'rejected':
-      return { result: { case: 'rejected', value: { path, reason: result.value.reason } }, message: readProblem(path, read) };
+      return {
+        result: { case: 'rejected', value: { path, reason: result.value.reason } },
+        message: readProblem(path, read),
+      };
     default: {
       const message = readProblem(path, read);
       return { result: editError(path, message), message };
@@ -138,7 +151,10 @@ function writeProblem(path: string, { result }: WriteResult): Problem {
     case 'permissionDenied': {
       const { error, isReadonly } = result.value;
       const message = `Permission denied: ${path} cannot be written${isReadonly ? ', this run is read-only' : ''}.${error ? ` ${error}` : ''}`;
-      return { result: { case: 'writePermissionDenied', value: { path, error: error || message, isReadonly } }, message };
+      return {
+        result: { case: 'writePermissionDenied', value: { path, error: error || message, isReadonly } },
+        message,
+      };
     }
     case 'rejected': {
       const { reason } = result.value;

@@ -9,7 +9,9 @@ describe('excerptOf', () => {
   });
 
   it('names the characters left out between head and tail', () => {
-    expect(excerptOf('a'.repeat(60) + 'b'.repeat(40), 30)).toBe(`${'a'.repeat(20)}\n… 70 characters left out …\n${'b'.repeat(10)}`);
+    expect(excerptOf('a'.repeat(60) + 'b'.repeat(40), 30)).toBe(
+      `${'a'.repeat(20)}\n… 70 characters left out …\n${'b'.repeat(10)}`,
+    );
   });
 
   it('cuts no character in two', () => {
@@ -22,19 +24,23 @@ describe('excerptOf', () => {
 describe('OutputExcerpt', () => {
   it('is the excerpt of the joined pieces, however they were cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ maxLength: 40 }), { maxLength: 30 }), fc.integer({ min: 9, max: 120 }), (pieces, limit) => {
-        const output = new OutputExcerpt(limit);
-        for (const piece of pieces) output.push(piece);
-        const whole = pieces.join('');
-        const { head, tail, elided } = output.ends();
-        expect(output.length).toBe(whole.length);
-        expect(whole.startsWith(head)).toBe(true);
-        expect(whole.endsWith(tail)).toBe(true);
-        expect(head.length + tail.length + elided).toBe(whole.length);
-        expect(head.length + tail.length).toBeLessThanOrEqual(limit + 1);
-        if (elided === 0) expect(output.text()).toBe(whole);
-        else expect(output.text()).toContain(`… ${elided} characters left out …`);
-      }),
+      fc.property(
+        fc.array(fc.string({ maxLength: 40 }), { maxLength: 30 }),
+        fc.integer({ min: 9, max: 120 }),
+        (pieces, limit) => {
+          const output = new OutputExcerpt(limit);
+          for (const piece of pieces) output.push(piece);
+          const whole = pieces.join('');
+          const { head, tail, elided } = output.ends();
+          expect(output.length).toBe(whole.length);
+          expect(whole.startsWith(head)).toBe(true);
+          expect(whole.endsWith(tail)).toBe(true);
+          expect(head.length + tail.length + elided).toBe(whole.length);
+          expect(head.length + tail.length).toBeLessThanOrEqual(limit + 1);
+          if (elided === 0) expect(output.text()).toBe(whole);
+          else expect(output.text()).toContain(`… ${elided} characters left out …`);
+        },
+      ),
     );
   });
 

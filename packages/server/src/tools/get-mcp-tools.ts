@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { GetMcpToolsAgentResultSchema, GetMcpToolsToolCallSchema } from '@tandem/protocol/agent';
-import type { McpStateServer } from '@tandem/protocol/agent';
+import { GetMcpToolsToolCallSchema } from '@tandem/protocol/agent';
+import type { McpStateServer, GetMcpToolsAgentResultSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
 import { excerptOf } from './excerpt.ts';
 import { RESULT_CHARACTERS } from './limits.ts';
@@ -14,7 +14,10 @@ import type { Card, Tool, ToolContext } from './tool.ts';
 const schema = z.object({
   server: z.string().optional().describe('Only this server, by its identifier or name.'),
   tool_name: z.string().optional().describe('Only the tool of this name; its arguments are described in full.'),
-  pattern: z.string().optional().describe('Only tools whose name or description matches this regular expression; case is ignored.'),
+  pattern: z
+    .string()
+    .optional()
+    .describe('Only tools whose name or description matches this regular expression; case is ignored.'),
 });
 type GetMcpToolsArguments = z.infer<typeof schema>;
 
@@ -36,9 +39,16 @@ function getMcpToolsCard(
 export const getMcpToolsTool: Tool<GetMcpToolsArguments> = {
   name: 'GetMcpTools',
   aliases: ['get_mcp_tools', 'list_mcp_tools', 'ListMcpTools'],
-  argumentAliases: { server_name: 'server', server_identifier: 'server', toolName: 'tool_name', tool: 'tool_name', query: 'pattern' },
+  argumentAliases: {
+    server_name: 'server',
+    server_identifier: 'server',
+    toolName: 'tool_name',
+    tool: 'tool_name',
+    query: 'pattern',
+  },
   card: 'getMcpToolsToolCall',
-  description: 'Lists the MCP servers of the user with their tools. Arguments of the tools are described when a server, a tool or a pattern is named.',
+  description:
+    'Lists the MCP servers of the user with their tools. Arguments of the tools are described when a server, a tool or a pattern is named.',
   schema,
   offered: facts => facts.mcp.servers.length > 0,
   open: (args, { callId }) => getMcpToolsCard(args, callId),
@@ -77,7 +87,10 @@ function describe(args: GetMcpToolsArguments, mcp: McpTable, states: McpStateSer
   const named = args.server === undefined || args.server === '' ? undefined : mcp.findServer(args.server);
   const servers = args.server ? (named ? [named] : []) : mcp.servers;
   const all = mcp.servers.map(server => server.identifier).join(', ');
-  if (servers.length === 0) return args.server ? `There is no MCP server ${args.server}. There are: ${all || 'none'}.` : 'There are no MCP servers.';
+  if (servers.length === 0)
+    return args.server
+      ? `There is no MCP server ${args.server}. There are: ${all || 'none'}.`
+      : 'There are no MCP servers.';
   const inFull = Boolean(args.server || args.tool_name || args.pattern);
   const chosen = servers.map(server => ({ server, tools: chooseTools(server, args) }));
   const filtered = Boolean(args.tool_name || args.pattern);
@@ -91,9 +104,15 @@ function describe(args: GetMcpToolsArguments, mcp: McpTable, states: McpStateSer
 }
 
 function chooseTools(server: McpServer, { tool_name, pattern }: GetMcpToolsArguments): readonly McpTool[] {
-  const tools = server.tools.filter(tool => !tool_name || tool.toolName === tool_name || tool.advertisedName === tool_name);
+  const tools = server.tools.filter(
+    tool => !tool_name || tool.toolName === tool_name || tool.advertisedName === tool_name,
+  );
   if (!pattern) return tools;
-  const matches = matchPattern(pattern, tools.map(tool => `${tool.toolName} ${tool.description}`), 'i');
+  const matches = matchPattern(
+    pattern,
+    tools.map(tool => `${tool.toolName} ${tool.description}`),
+    'i',
+  );
   return tools.filter((_tool, at) => matches[at] !== undefined);
 }
 

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { GlobToolCallSchema, GlobToolResultSchema } from '@tandem/protocol/agent';
-import type { GrepSuccess } from '@tandem/protocol/agent';
+import { GlobToolCallSchema } from '@tandem/protocol/agent';
+import type { GrepSuccess, GlobToolResultSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
 import { excerptOf } from './excerpt.ts';
 import { CARD_GLOB_FILES, GLOB_FILES, RESULT_CHARACTERS } from './limits.ts';
@@ -11,7 +11,10 @@ import { workspacePath } from './workspace-path.ts';
 import { fileName, isTruncated, workspaceResults } from './workspace-results.ts';
 
 const schema = z.object({
-  glob_pattern: z.string().min(1).describe('Pattern of file names, e.g. "*.ts" or "src/**/*.test.ts". "**/" is put in front when it is not there.'),
+  glob_pattern: z
+    .string()
+    .min(1)
+    .describe('Pattern of file names, e.g. "*.ts" or "src/**/*.test.ts". "**/" is put in front when it is not there.'),
   target_directory: z.string().optional().describe('Folder to search in. Default: the whole workspace.'),
 });
 type GlobArguments = z.infer<typeof schema>;
@@ -45,7 +48,8 @@ export const globTool: Tool<GlobArguments> = {
     target_dir: 'target_directory',
   },
   card: 'globToolCall',
-  description: 'Finds files by a pattern of their names. Files that git ignores are left out. To search in what files hold, use Grep.',
+  description:
+    'Finds files by a pattern of their names. Files that git ignores are left out. To search in what files hold, use Grep.',
   schema,
   open: (args, { facts }) => globCard(args, facts),
   close: (args, message, { facts }) => globCard(args, facts, errorOf(message)),
@@ -68,7 +72,10 @@ export const globTool: Tool<GlobArguments> = {
 };
 
 /** The glob for the wire, and the folder: an absolute pattern brings its own, up to its first wildcard. */
-function splitPattern({ glob_pattern, target_directory }: GlobArguments): { glob: string; directory: string | undefined } {
+function splitPattern({ glob_pattern, target_directory }: GlobArguments): {
+  glob: string;
+  directory: string | undefined;
+} {
   let glob = glob_pattern.replace(/^(\.\/)+/, '');
   let directory = target_directory;
   if (glob.startsWith('/')) {

@@ -64,14 +64,17 @@ function collect(results: ReturnType<typeof workspaceResults>): Found {
     } else {
       matches += result.value.totalMatches;
       files += Math.max(result.value.totalFiles, result.value.counts.length);
-      lines.push(...result.value.counts.map(({ file, count }) => ({ text: `${fileName(file, root, several)}:${count}` })));
+      lines.push(
+        ...result.value.counts.map(({ file, count }) => ({ text: `${fileName(file, root, several)}:${count}` })),
+      );
     }
   }
   const inFiles = plural(files, 'file', 'files');
   if (mode === 'files') return { lines, counted: inFiles };
   const shown = lines.filter(line => mode !== 'content' || /^\d+:/.test(line.text)).length;
   const total = mode === 'content' ? Math.max(matches, shown) : matches;
-  const noun = mode === 'content' ? plural(total, 'matching line', 'matching lines') : plural(total, 'match', 'matches');
+  const noun =
+    mode === 'content' ? plural(total, 'matching line', 'matching lines') : plural(total, 'match', 'matches');
   return { lines, counted: `${noun} in ${inFiles}` };
 }
 

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { GrepResultSchema, GrepToolCallSchema } from '@tandem/protocol/agent';
-import type { GrepArgsSchema } from '@tandem/protocol/agent';
+import { GrepToolCallSchema } from '@tandem/protocol/agent';
+import type { GrepArgsSchema, GrepResultSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
 import { grepText } from './grep-text.ts';
 import { GREP_HEAD_LIMIT } from './limits.ts';
@@ -23,13 +23,25 @@ const schema = z.object({
   '-C': z.int32().min(0).optional().describe('Lines to show before and after each match.'),
   '-i': z.boolean().optional().describe('Ignore case.'),
   multiline: z.boolean().optional().describe('A match may span lines, and "." matches a line end.'),
-  head_limit: z.int32().min(1).optional().describe(`Show the first so many lines or files. Default: ${GREP_HEAD_LIMIT}.`),
-  offset: z.int32().min(0).optional().describe('Leave out the first so many lines or files, to read on where an earlier result ended.'),
+  head_limit: z
+    .int32()
+    .min(1)
+    .optional()
+    .describe(`Show the first so many lines or files. Default: ${GREP_HEAD_LIMIT}.`),
+  offset: z
+    .int32()
+    .min(0)
+    .optional()
+    .describe('Leave out the first so many lines or files, to read on where an earlier result ended.'),
 });
 type GrepArguments = z.infer<typeof schema>;
 
 /** The search as the client runs it. head_limit and offset stay here: clients do not apply them (R30). */
-function searchOf(args: Partial<GrepArguments>, callId: string, facts: ToolFacts): MessageInitShape<typeof GrepArgsSchema> {
+function searchOf(
+  args: Partial<GrepArguments>,
+  callId: string,
+  facts: ToolFacts,
+): MessageInitShape<typeof GrepArgsSchema> {
   return {
     pattern: args.pattern ?? '',
     path: args.path ? workspacePath(args.path, facts) : undefined,

@@ -12,6 +12,8 @@ export const CARD_OUTPUT_CHARACTERS = 1_000_000;
 export const DIFF_CHARACTERS = 1_000_000;
 /** Changed lines until the diff stops looking for the smallest one: the search grows with their square and holds all streams. */
 export const DIFF_EDITS = 500;
+/** Lines between the first and the last change above which nothing is searched: half a second of work for every other stream. */
+export const DIFF_LINES = 20_000;
 /** Bytes of an image that go to the model: the smallest cap of the large providers. */
 export const IMAGE_BYTES = 5 * 1024 * 1024;
 /** Lines (or files) of a search when the model named no head_limit. */
@@ -22,8 +24,9 @@ export const GLOB_FILES = 200;
 export const CARD_GLOB_FILES = 5_000;
 /** Entries of a directory tree that the model reads. */
 export const LS_ENTRIES = 1_000;
-/** Lines of a file in which a failed StrReplace looks for the nearest one. */
-export const NEAREST_LINE_SCAN = 20_000;
+/** Lines of a file in which a failed StrReplace looks for the nearest one, and characters of each that are compared. */
+export const NEAREST_LINE_SCAN = 5_000;
+export const NEAREST_LINE_CHARACTERS = 160;
 
 /** Milliseconds a command stays in the foreground when the call does not say (R30). */
 export const SHELL_FOREGROUND_MS = 30_000;
@@ -50,5 +53,9 @@ export const FLAT_MCP_TOOLS = 60;
 export const FLAT_MCP_CHARACTERS = 60_000;
 /** Levels of a tool schema that are walked; deeper ones accept anything. */
 export const SCHEMA_DEPTH = 32;
+/**
+ * Levels of a call's arguments: each becomes two or three nested messages on the wire, and decoders give up at a hundred.
+ */
+export const ARGUMENT_DEPTH = 30;
 /** Todos of one list: more than a person reads. */
 export const TODO_ITEMS = 500;

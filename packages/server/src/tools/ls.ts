@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { LsResultSchema, LsToolCallSchema } from '@tandem/protocol/agent';
-import type { LsDirectoryTreeNode, LsResult } from '@tandem/protocol/agent';
+import { LsToolCallSchema } from '@tandem/protocol/agent';
+import type { LsDirectoryTreeNode, LsResult, LsResultSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
 import { directoryText } from './directory-text.ts';
 import { failure, success, withFailures } from './outcome.ts';
@@ -9,7 +9,10 @@ import type { Card, Tool, ToolFacts } from './tool.ts';
 import { workspacePath } from './workspace-path.ts';
 
 const schema = z.object({
-  path: z.string().min(1).describe('Folder to list, absolute or from the workspace folder; "." is the workspace folder.'),
+  path: z
+    .string()
+    .min(1)
+    .describe('Folder to list, absolute or from the workspace folder; "." is the workspace folder.'),
   ignore: z.array(z.string()).optional().describe('Patterns of names to leave out, e.g. ["node_modules", "*.log"].'),
 });
 type LsArguments = z.infer<typeof schema>;
@@ -56,7 +59,8 @@ export const lsTool: Tool<LsArguments> = {
       const tree = treeOf(result);
       if (!tree) return failure(card, lsProblem(path, result));
       const text = directoryText(tree);
-      const cut = result.result.case === 'timeout' ? '\n(The listing took too long; this is what was found in time.)' : '';
+      const cut =
+        result.result.case === 'timeout' ? '\n(The listing took too long; this is what was found in time.)' : '';
       return success(card, text + cut);
     });
   },

@@ -1,8 +1,8 @@
 import { create, fromJson } from '@bufbuild/protobuf';
 import type { JsonValue, MessageInitShape } from '@bufbuild/protobuf';
 import { ValueSchema } from '@bufbuild/protobuf/wkt';
-import { McpToolCallSchema, McpToolResultSchema } from '@tandem/protocol/agent';
-import type { McpArgsSchema, McpResult, McpSuccess } from '@tandem/protocol/agent';
+import { McpToolCallSchema } from '@tandem/protocol/agent';
+import type { McpArgsSchema, McpResult, McpSuccess, McpToolResultSchema } from '@tandem/protocol/agent';
 import type { ImagePart, TextPart } from '@tandem/protocol/message';
 import { excerptOf } from './excerpt.ts';
 import { imagePart } from './image-part.ts';
@@ -23,7 +23,9 @@ type Result = NonNullable<MessageInitShape<typeof McpToolResultSchema>['result']
 
 /** Every argument keeps its JSON type: "00123" stays a string, 3 a number (K11). */
 function argsOf(call: McpCall, callId: string): MessageInitShape<typeof McpArgsSchema> {
-  const args = Object.entries(call.arguments).map(([name, value]) => [name, fromJson(ValueSchema, value as JsonValue)] as const);
+  const args = Object.entries(call.arguments).map(
+    ([name, value]) => [name, fromJson(ValueSchema, value as JsonValue)] as const,
+  );
   return {
     name: call.advertisedName,
     toolName: call.toolName,
@@ -94,11 +96,17 @@ function mcpProblem(call: McpCall, { result }: McpResult, facts: ToolFacts): str
   const name = `${call.toolName} of the MCP server ${call.server}`;
   switch (result.case) {
     case 'toolNotFound': {
-      const known = result.value.availableTools.join(', ') || facts.mcp.findServer(call.server)?.tools.map(tool => tool.toolName).join(', ');
+      const known =
+        result.value.availableTools.join(', ') ||
+        facts.mcp
+          .findServer(call.server)
+          ?.tools.map(tool => tool.toolName)
+          .join(', ');
       return `The MCP server ${call.server} has no tool ${call.toolName}.${known ? ` It has: ${known}.` : ''}`;
     }
     case 'serverNotFound': {
-      const known = result.value.availableServers.join(', ') || facts.mcp.servers.map(server => server.identifier).join(', ');
+      const known =
+        result.value.availableServers.join(', ') || facts.mcp.servers.map(server => server.identifier).join(', ');
       return `There is no MCP server ${call.server}.${known ? ` There are: ${known}.` : ''}`;
     }
     case 'rejected':

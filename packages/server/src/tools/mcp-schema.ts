@@ -6,7 +6,8 @@ import { SCHEMA_DEPTH } from './limits.ts';
 
 type Schema = Record<string, unknown>;
 
-const isRecord = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Keywords whose value is a schema, a list of schemas, a map of schemas. */
 const ONE = new Set(['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames']);
@@ -16,7 +17,10 @@ const MAP = new Set(['properties', 'patternProperties', '$defs', 'definitions', 
 const DROPPED = new Set(['$schema', '$id', '$comment', '$vocabulary', 'id']);
 
 /** The schema an MCP definition carries: `input_schema_json` when it can be read, else `input_schema`, else nothing. */
-export function readInputSchema(definition: { inputSchemaJson?: string | undefined; inputSchema?: Value | undefined }): unknown {
+export function readInputSchema(definition: {
+  inputSchemaJson?: string | undefined;
+  inputSchema?: Value | undefined;
+}): unknown {
   if (definition.inputSchemaJson) {
     try {
       return JSON.parse(definition.inputSchemaJson);
@@ -105,15 +109,18 @@ export function schemaProblem(value: unknown, schema: unknown, path = 'arguments
   }
   if (!isRecord(value)) return undefined;
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : [];
-  const missing = required.find(name => typeof name === 'string' && !Object.hasOwn(value, name));
-  if (missing !== undefined) return `${path}: "${String(missing)}" is missing`;
+  const missing = required.find((name): name is string => typeof name === 'string' && !Object.hasOwn(value, name));
+  if (missing !== undefined) return `${path}: "${missing}" is missing`;
   const properties = isRecord(schema['properties']) ? schema['properties'] : {};
   return firstOf(Object.keys(properties), name =>
     Object.hasOwn(value, name) ? schemaProblem(value[name], properties[name], `${path}.${name}`, depth + 1) : undefined,
   );
 }
 
-function firstOf<Item>(items: readonly Item[], look: (item: Item, at: number) => string | undefined): string | undefined {
+function firstOf<Item>(
+  items: readonly Item[],
+  look: (item: Item, at: number) => string | undefined,
+): string | undefined {
   for (const [at, item] of items.entries()) {
     const found = look(item, at);
     if (found !== undefined) return found;

@@ -7,7 +7,12 @@ import { FLAT_MCP_TOOLS } from './limits.ts';
 import { normaliseSchema, schemaProblem } from './mcp-schema.ts';
 import { buildMcpTable } from './mcp-table.ts';
 
-const definition = (server: string, tool: string, schema: JsonValue = { type: 'object', properties: {} }, description = 'a tool') =>
+const definition = (
+  server: string,
+  tool: string,
+  schema: JsonValue = { type: 'object', properties: {} },
+  description = 'a tool',
+) =>
   create(McpToolDefinitionSchema, {
     name: `${server}-${tool}`,
     description,
@@ -24,7 +29,12 @@ describe('buildMcpTable', () => {
       context({ tools: [definition('zoo', 'wash'), definition('farm', 'feed')] }),
     );
     expect(table.flat.map(flat => flat.name)).toEqual(['mcp_zoo_feed', 'mcp_zoo_wash', 'mcp_farm_feed']);
-    expect(table.find('zoo', 'feed')).toMatchObject({ description: 'first', advertisedName: 'zoo-feed', server: 'zoo', toolName: 'feed' });
+    expect(table.find('zoo', 'feed')).toMatchObject({
+      description: 'first',
+      advertisedName: 'zoo-feed',
+      server: 'zoo',
+      toolName: 'feed',
+    });
   });
 
   it('keeps servers of one name apart by their identifiers', () => {
@@ -48,7 +58,10 @@ describe('buildMcpTable', () => {
   });
 
   it('finds a server by the name that only it has, and a tool by its advertised name', () => {
-    const table = buildMcpTable([[definition('id-1', 'query')]], context({ mcpInstructions: [{ serverIdentifier: 'id-1', serverName: 'Database', instructions: 'x' }] }));
+    const table = buildMcpTable(
+      [[definition('id-1', 'query')]],
+      context({ mcpInstructions: [{ serverIdentifier: 'id-1', serverName: 'Database', instructions: 'x' }] }),
+    );
     expect(table.findServer('database')?.identifier).toBe('id-1');
     expect(table.find('Database', 'id-1-query')?.toolName).toBe('query');
     expect(table.find('Database', 'nothing')).toBeUndefined();
@@ -57,15 +70,31 @@ describe('buildMcpTable', () => {
   it('takes a descriptor whose tools are named by the server name for the same server', () => {
     const table = buildMcpTable(
       [[definition('zoo', 'feed')]],
-      context({ mcpMetaToolOptions: { mcpDescriptors: [{ serverName: 'zoo', serverIdentifier: 'project-0-zoo', tools: [{ toolName: 'feed' }] }] } }),
+      context({
+        mcpMetaToolOptions: {
+          mcpDescriptors: [{ serverName: 'zoo', serverIdentifier: 'project-0-zoo', tools: [{ toolName: 'feed' }] }],
+        },
+      }),
     );
     expect(table.flat.map(flat => flat.name)).toEqual(['mcp_zoo_feed']);
   });
 
   it('knows tools that only a descriptor tells of', () => {
-    const table = buildMcpTable([], context({
-      mcpFileSystemOptions: { mcpDescriptors: [{ serverIdentifier: 'zoo', tools: [{ toolName: 'feed', description: 'feeds', inputSchemaJson: '{"required":["a"],"properties":{"a":{}}}' }] }] },
-    }));
+    const table = buildMcpTable(
+      [],
+      context({
+        mcpFileSystemOptions: {
+          mcpDescriptors: [
+            {
+              serverIdentifier: 'zoo',
+              tools: [
+                { toolName: 'feed', description: 'feeds', inputSchemaJson: '{"required":["a"],"properties":{"a":{}}}' },
+              ],
+            },
+          ],
+        },
+      }),
+    );
     expect(table.find('zoo', 'feed')).toEqual({
       advertisedName: 'zoo-feed',
       server: 'zoo',
@@ -77,7 +106,9 @@ describe('buildMcpTable', () => {
 
   it('gives every tool a name that providers take, the same in every run', () => {
     const long = 'a_tool_with_a_name_that_is_longer_than_any_provider_would_ever_take_1';
-    const definitions = [long, `${long.slice(0, -1)}2`, 'do it.now/ü', 'do_it_now__', 'plain'].map(tool => definition('some-server', tool));
+    const definitions = [long, `${long.slice(0, -1)}2`, 'do it.now/ü', 'do_it_now__', 'plain'].map(tool =>
+      definition('some-server', tool),
+    );
     const names = buildMcpTable([definitions]).flat.map(flat => flat.name);
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
     expect(new Set(names).size).toBe(5);
@@ -101,8 +132,13 @@ describe('buildMcpTable', () => {
 
   it('prefers input_schema_json, and falls back when it cannot be read', () => {
     const both = (inputSchemaJson: string) =>
-      create(McpToolDefinitionSchema, { ...definition('zoo', 'x', { type: 'object', properties: { b: {} } }), inputSchemaJson });
-    expect(buildMcpTable([[both('{"properties":{"a":{}}}')]]).find('zoo', 'x')?.parameters['properties']).toEqual({ a: {} });
+      create(McpToolDefinitionSchema, {
+        ...definition('zoo', 'x', { type: 'object', properties: { b: {} } }),
+        inputSchemaJson,
+      });
+    expect(buildMcpTable([[both('{"properties":{"a":{}}}')]]).find('zoo', 'x')?.parameters['properties']).toEqual({
+      a: {},
+    });
     expect(buildMcpTable([[both('not JSON')]]).find('zoo', 'x')?.parameters['properties']).toEqual({ b: {} });
   });
 
@@ -122,24 +158,50 @@ describe('normaliseSchema', () => {
     ['nonsense', { type: 'object', properties: {} }],
     [{ type: 'string' }, { type: 'object', properties: {} }],
     [
-      { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'x', type: 'object', properties: { $id: { type: 'string' } }, required: ['$id', 'gone'] },
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        $id: 'x',
+        type: 'object',
+        properties: { $id: { type: 'string' } },
+        required: ['$id', 'gone'],
+      },
       { type: 'object', properties: { $id: { type: 'string' } }, required: ['$id'] },
     ],
     [
-      { type: 'object', properties: { l: { type: 'array' }, m: { type: 'object', properties: { $schema: { $comment: 'c', type: 'null' } } } } },
-      { type: 'object', properties: { l: { type: 'array', items: {} }, m: { type: 'object', properties: { $schema: { type: 'null' } } } } },
+      {
+        type: 'object',
+        properties: {
+          l: { type: 'array' },
+          m: { type: 'object', properties: { $schema: { $comment: 'c', type: 'null' } } },
+        },
+      },
+      {
+        type: 'object',
+        properties: {
+          l: { type: 'array', items: {} },
+          m: { type: 'object', properties: { $schema: { type: 'null' } } },
+        },
+      },
     ],
     [
-      { anyOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }, { properties: { b: {} } }], allOf: [{ properties: { c: {} }, required: ['c'] }] },
+      {
+        anyOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }, { properties: { b: {} } }],
+        allOf: [{ properties: { c: {} }, required: ['c'] }],
+      },
       { type: 'object', properties: { c: {}, a: { type: 'string' }, b: {} }, required: ['c'] },
     ],
-    [{ properties: { a: true }, additionalProperties: false }, { properties: { a: true }, additionalProperties: false, type: 'object' }],
+    [
+      { properties: { a: true }, additionalProperties: false },
+      { properties: { a: true }, additionalProperties: false, type: 'object' },
+    ],
   ])('makes %j into %j', (schema, wanted) => {
     expect(normaliseSchema(schema)).toEqual(wanted);
   });
 
   it('keeps integers integers, also when they came as doubles', () => {
-    const schema = JSON.parse('{"properties":{"n":{"type":"integer","minimum":1.0,"maximum":10.0},"l":{"type":"array","items":{"type":"string"},"minItems":1.0}}}');
+    const schema = JSON.parse(
+      '{"properties":{"n":{"type":"integer","minimum":1.0,"maximum":10.0},"l":{"type":"array","items":{"type":"string"},"minItems":1.0}}}',
+    );
     const text = JSON.stringify(normaliseSchema(schema));
     expect(text).toContain('"minimum":1,"maximum":10');
     expect(text).toContain('"minItems":1');
@@ -157,7 +219,13 @@ describe('normaliseSchema', () => {
 describe('schemaProblem', () => {
   const schema = {
     type: 'object',
-    properties: { id: { type: 'string' }, n: { type: 'integer' }, mode: { enum: ['a', 'b'] }, list: { type: 'array', items: { type: 'number' } }, any: { type: ['string', 'null'] } },
+    properties: {
+      id: { type: 'string' },
+      n: { type: 'integer' },
+      mode: { enum: ['a', 'b'] },
+      list: { type: 'array', items: { type: 'number' } },
+      any: { type: ['string', 'null'] },
+    },
     required: ['id'],
   };
   it.each([

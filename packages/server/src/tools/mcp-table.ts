@@ -38,7 +38,10 @@ export interface McpTable {
   findServer(server: string): McpServer | undefined;
   /** A tool by server and by tool name or advertised name. */
   find(server: string, toolName: string): McpTool | undefined;
-  learn(definitions: readonly McpToolDefinition[], server?: { identifier: string; name: string; instructions: string }): void;
+  learn(
+    definitions: readonly McpToolDefinition[],
+    server?: { identifier: string; name: string; instructions: string },
+  ): void;
 }
 
 interface Entry {
@@ -53,10 +56,7 @@ interface Entry {
  * client answered. The first of two with one server and one tool name stays. Server names, instructions and tools that only
  * descriptors tell of come from the context.
  */
-export function buildMcpTable(
-  carriers: readonly (readonly McpToolDefinition[])[],
-  context?: RequestContext | undefined,
-): McpTable {
+export function buildMcpTable(carriers: readonly (readonly McpToolDefinition[])[], context?: RequestContext): McpTable {
   const entries = new Map<string, Entry>();
   for (const definitions of carriers) addDefinitions(entries, definitions);
   if (context) {
@@ -68,7 +68,10 @@ export function buildMcpTable(
 }
 
 function descriptorsOf(context: RequestContext): McpDescriptor[] {
-  return [...(context.mcpMetaToolOptions?.mcpDescriptors ?? []), ...(context.mcpFileSystemOptions?.mcpDescriptors ?? [])];
+  return [
+    ...(context.mcpMetaToolOptions?.mcpDescriptors ?? []),
+    ...(context.mcpFileSystemOptions?.mcpDescriptors ?? []),
+  ];
 }
 
 function createTable(entries: Map<string, Entry>): McpTable {
@@ -77,7 +80,9 @@ function createTable(entries: Map<string, Entry>): McpTable {
   const findEntry = (server: string): Entry | undefined => {
     const exact = entries.get(server);
     if (exact) return exact;
-    const named = [...entries.values()].filter(entry => sameName(entry.name, server) || sameName(entry.identifier, server));
+    const named = [...entries.values()].filter(
+      entry => sameName(entry.name, server) || sameName(entry.identifier, server),
+    );
     return named.length === 1 ? named[0] : undefined;
   };
   return {
@@ -158,7 +163,10 @@ function addDescriptor(entries: Map<string, Entry>, descriptor: McpDescriptor): 
   }
 }
 
-function addInstructions(entries: Map<string, Entry>, { serverIdentifier, serverName, instructions }: McpInstructions): void {
+function addInstructions(
+  entries: Map<string, Entry>,
+  { serverIdentifier, serverName, instructions }: McpInstructions,
+): void {
   const identifier = knownIdentifier(entries, serverIdentifier, serverName);
   if (identifier === '') return;
   const entry = entryOf(entries, identifier);
@@ -169,7 +177,10 @@ function addInstructions(entries: Map<string, Entry>, { serverIdentifier, server
 /** All or none: half a list would make the model believe that it is the whole. */
 function chooseFlat(tools: readonly McpTool[]): FlatMcpTool[] {
   if (tools.length > FLAT_MCP_TOOLS) return [];
-  const characters = tools.reduce((sum, tool) => sum + tool.description.length + JSON.stringify(tool.parameters).length, 0);
+  const characters = tools.reduce(
+    (sum, tool) => sum + tool.description.length + JSON.stringify(tool.parameters).length,
+    0,
+  );
   if (characters > FLAT_MCP_CHARACTERS) return [];
   const names = chooseFlatNames(tools);
   return tools.map((tool, at) => ({ name: names[at]!, tool }));

@@ -22,10 +22,13 @@ const definition = (server: string, tool: string, schema: JsonValue = { type: 'o
     toolName: tool,
     inputSchema: fromJson(ValueSchema, schema),
   });
-const zoo = () => buildMcpTable([[definition('zoo', 'feed', SCHEMA, 'feeds an animal\nwith care'), definition('zoo', 'wash')]]);
+const zoo = () =>
+  buildMcpTable([[definition('zoo', 'feed', SCHEMA, 'feeds an animal\nwith care'), definition('zoo', 'wash')]]);
 const jsonOf = (args: Record<string, Value>) =>
   Object.fromEntries(Object.entries(args).map(([name, value]) => [name, toJson(ValueSchema, value)]));
-const text = (value: string, more: object = {}) => ({ content: { case: 'text' as const, value: { text: value, ...more } } });
+const text = (value: string, more: object = {}) => ({
+  content: { case: 'text' as const, value: { text: value, ...more } },
+});
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
 
 describe('CallMcpTool', () => {
@@ -37,10 +40,21 @@ describe('CallMcpTool', () => {
 
   it('calls with the advertised name, the tool name and the provider, and keeps the JSON types of the arguments', async () => {
     const given = { id: '00123', n: 3, f: 1.5, b: true, z: null, o: { k: ['1', 1] } };
-    const { calls, args, text: read, result } = await callMcp({ server: 'zoo', tool_name: 'feed', arguments: given }, fine);
+    const {
+      calls,
+      args,
+      text: read,
+      result,
+    } = await callMcp({ server: 'zoo', tool_name: 'feed', arguments: given }, fine);
     expect(calls).toHaveLength(1);
     const { args: sent, ...names } = calls[0]?.args;
-    expect(names).toEqual({ name: 'zoo-feed', toolName: 'feed', providerIdentifier: 'zoo', serverIdentifier: 'zoo', toolCallId: 'call-1' });
+    expect(names).toEqual({
+      name: 'zoo-feed',
+      toolName: 'feed',
+      providerIdentifier: 'zoo',
+      serverIdentifier: 'zoo',
+      toolCallId: 'call-1',
+    });
     expect(jsonOf(sent)).toEqual(given);
     expect(jsonOf(args.args)).toEqual(given);
     expect(read).toBe('fed');
@@ -68,7 +82,11 @@ describe('CallMcpTool', () => {
   const wash = { server: 'zoo', tool_name: 'wash' };
 
   it('marks what the tool calls an error, and leaves the card as the client sent it', async () => {
-    const { text: read, isError, result } = await callMcp(wash, { case: 'success', value: { isError: true, content: [text('no soap')] } });
+    const {
+      text: read,
+      isError,
+      result,
+    } = await callMcp(wash, { case: 'success', value: { isError: true, content: [text('no soap')] } });
     expect([read, isError]).toEqual(['no soap', true]);
     expect(result).toMatchObject({ case: 'success', value: { isError: true } });
   });
@@ -82,7 +100,9 @@ describe('CallMcpTool', () => {
       { type: 'text', text: 'look' },
       { type: 'image', image: 'data:image/png;base64,iVBORw==', mediaType: 'image/png' },
     ]);
-    expect((await callMcp(wash, mcp)).content).toBe('look\nThe result is an image (image/png, 4 bytes). This model takes no images.');
+    expect((await callMcp(wash, mcp)).content).toBe(
+      'look\nThe result is an image (image/png, 4 bytes). This model takes no images.',
+    );
   });
 
   it('shows structured content when there is nothing else, and says when there is nothing at all', async () => {
@@ -100,12 +120,28 @@ describe('CallMcpTool', () => {
   });
 
   it.each<[NonNullable<Script['mcp']>, string, RegExp]>([
-    [{ case: 'error', value: { error: 'it broke', needsAuth: true } }, 'error', /wash of the MCP server zoo failed: it broke The user has to sign in/],
+    [
+      { case: 'error', value: { error: 'it broke', needsAuth: true } },
+      'error',
+      /wash of the MCP server zoo failed: it broke The user has to sign in/,
+    ],
     [{ case: 'rejected', value: { reason: 'no' } }, 'rejected', /did not allow .* no$/],
-    [{ case: 'permissionDenied', value: { error: 'denied', isReadonly: true } }, 'permissionDenied', /read-only\. denied/],
-    [{ case: 'toolNotFound', value: { name: 'wash', availableTools: ['dry'] } }, 'error', /has no tool wash\. It has: dry\./],
+    [
+      { case: 'permissionDenied', value: { error: 'denied', isReadonly: true } },
+      'permissionDenied',
+      /read-only\. denied/,
+    ],
+    [
+      { case: 'toolNotFound', value: { name: 'wash', availableTools: ['dry'] } },
+      'error',
+      /has no tool wash\. It has: dry\./,
+    ],
     [{ case: 'toolNotFound', value: { name: 'wash' } }, 'error', /It has: feed, wash\./],
-    [{ case: 'serverNotFound', value: { name: 'zoo', availableServers: ['farm'] } }, 'error', /no MCP server zoo\. There are: farm\./],
+    [
+      { case: 'serverNotFound', value: { name: 'zoo', availableServers: ['farm'] } },
+      'error',
+      /no MCP server zoo\. There are: farm\./,
+    ],
     [{ case: 'serverNotFound', value: { name: 'zoo' } }, 'error', /There are: zoo\./],
     [{ case: 'approved', value: {} }, 'error', /did not run/],
     [new ExecFailure('thrown', 'corrupt image'), 'error', /^corrupt image$/],
@@ -119,7 +155,9 @@ describe('CallMcpTool', () => {
   it('opens and closes a card', () => {
     const { context } = scriptedCall({});
     expect(openCard(callMcpTool.open({}, context), 'mcpToolCall').args.toolName).toBe('');
-    expect(openCard(callMcpTool.close({ server: 'a', tool_name: 'b' }, 'cut', context), 'mcpToolCall').result.result.case).toBe('error');
+    expect(
+      openCard(callMcpTool.close({ server: 'a', tool_name: 'b' }, 'cut', context), 'mcpToolCall').result.result.case,
+    ).toBe('error');
   });
 });
 
@@ -127,7 +165,12 @@ describe('a flat MCP tool', () => {
   const [feed] = flatMcpTools(zoo());
 
   it('has the name, description and schema of the MCP tool', () => {
-    expect(feed).toMatchObject({ name: 'mcp_zoo_feed', description: 'feeds an animal\nwith care', parameters: SCHEMA, card: 'mcpToolCall' });
+    expect(feed).toMatchObject({
+      name: 'mcp_zoo_feed',
+      description: 'feeds an animal\nwith care',
+      parameters: SCHEMA,
+      card: 'mcpToolCall',
+    });
     const [bare] = flatMcpTools(buildMcpTable([[definition('zoo', 'x', {}, ' ')]]));
     expect(bare?.description).toBe('The tool x of the MCP server zoo.');
   });
@@ -140,7 +183,11 @@ describe('a flat MCP tool', () => {
   });
 
   it('refuses arguments that break its schema, and leaves all others as they are', () => {
-    expect(parseArguments(feed!, '{"n":"3"}')).toMatchObject({ ok: false, args: { n: '3' }, message: expect.stringContaining('"id" is missing') });
+    expect(parseArguments(feed!, '{"n":"3"}')).toMatchObject({
+      ok: false,
+      args: { n: '3' },
+      message: expect.stringContaining('"id" is missing'),
+    });
     expect(parseArguments(feed!, '{"id":"007","n":3,"file_path":"x","z":null}')).toEqual({
       ok: true,
       args: { id: '007', n: 3, file_path: 'x', z: null },
@@ -149,12 +196,19 @@ describe('a flat MCP tool', () => {
 
   it('closes with an error when the client breaks', async () => {
     const call = scriptedCall({ mcp: new ExecFailure('closed', 'closed without a result') }, { mcp: zoo() });
-    expect((await runTool(feed!, { id: '1' }, call)).result).toMatchObject({ case: 'error', value: { error: 'closed without a result' } });
+    expect((await runTool(feed!, { id: '1' }, call)).result).toMatchObject({
+      case: 'error',
+      value: { error: 'closed without a result' },
+    });
   });
 });
 
 describe('GetMcpTools', () => {
-  const list = async (args: Parameters<typeof getMcpToolsTool.execute>[0], mcpState?: Script['mcpState'], mcp = zoo()) => {
+  const list = async (
+    args: Parameters<typeof getMcpToolsTool.execute>[0],
+    mcpState?: Script['mcpState'],
+    mcp = zoo(),
+  ) => {
     const call = scriptedCall(mcpState ? { mcpState } : {}, { mcp });
     return { ...(await runTool(getMcpToolsTool, args, call)), sent: call.calls[0]?.args, mcp };
   };
@@ -169,7 +223,13 @@ describe('GetMcpTools', () => {
 
   it('lists what the client says, and the run learns it', async () => {
     const servers = [
-      { serverName: 'Farm', serverIdentifier: 'farm', tools: [definition('farm', 'plough')], instructions: [{ instructions: 'at dawn' }], status: 'connected' },
+      {
+        serverName: 'Farm',
+        serverIdentifier: 'farm',
+        tools: [definition('farm', 'plough')],
+        instructions: [{ instructions: 'at dawn' }],
+        status: 'connected',
+      },
       { serverName: 'Zoo', serverIdentifier: 'zoo', status: 'error', errorMessage: 'gone' },
     ];
     const { text: read, sent, mcp } = await list({}, { case: 'success', value: { servers } });

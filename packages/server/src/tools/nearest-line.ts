@@ -1,5 +1,5 @@
 import { cutLine } from './excerpt.ts';
-import { NEAREST_LINE_SCAN } from './limits.ts';
+import { NEAREST_LINE_CHARACTERS, NEAREST_LINE_SCAN } from './limits.ts';
 
 /** Similarity below which a line is no hint. */
 const ALIKE = 0.5;
@@ -28,13 +28,13 @@ function likeness(wanted: Map<string, number>, wantedCount: number, line: string
  */
 export function nearestLineHint(text: string, sought: string): string {
   const soughtLines = sought.split('\n').filter(line => line.trim() !== '');
-  const first = soughtLines[0]?.trim().slice(0, 500);
+  const first = soughtLines[0]?.trim().slice(0, NEAREST_LINE_CHARACTERS);
   if (first === undefined) return '';
   if (soughtLines.every(line => /^\s*\d+\|/.test(line))) {
     return 'It begins with line numbers as Read shows them; they are not part of the file, leave them and the bar out.';
   }
   const lines = text.split('\n', NEAREST_LINE_SCAN);
-  const same = lines.findIndex(line => line.trim() === first);
+  const same = lines.findIndex(line => line.trim().slice(0, NEAREST_LINE_CHARACTERS) === first);
   if (same >= 0) {
     return `Line ${same + 1} has the text of its first line; compare white space and the lines that follow: ${cutLine(lines[same]!, 200)}`;
   }
@@ -42,7 +42,9 @@ export function nearestLineHint(text: string, sought: string): string {
   let best = -1;
   let bestLikeness = ALIKE;
   for (const [at, line] of lines.entries()) {
-    const alike = likeness(wanted, Math.max(first.length - 1, 0), line.trim().slice(0, 500));
+    const short = line.trim().slice(0, NEAREST_LINE_CHARACTERS);
+    if ((2 * Math.min(first.length, short.length)) / (first.length + short.length) <= bestLikeness) continue; // cannot win
+    const alike = likeness(wanted, Math.max(first.length - 1, 0), short);
     if (alike > bestLikeness) [best, bestLikeness] = [at, alike];
   }
   return best < 0 ? '' : `The nearest line is ${best + 1}: ${cutLine(lines[best]!, 200)}`;

@@ -9,7 +9,9 @@ export class PatternFault extends Error {
   }
 }
 
-const script = new Script('texts.map(text => { const found = new RegExp(pattern, flags).exec(text); return found ? found[0] : null; })');
+const script = new Script(
+  'texts.map(text => { const found = new RegExp(pattern, flags).exec(text); return found ? found[0] : null; })',
+);
 
 /**
  * What a regular expression that a model wrote matches in each text; undefined where it does not. It runs under a time limit:
@@ -23,7 +25,9 @@ export function matchPattern(pattern: string, texts: readonly string[], flags = 
     throw new PatternFault(`The pattern is not a regular expression: ${(error as SyntaxError).message}`);
   }
   try {
-    const found = script.runInContext(createContext({ pattern, flags, texts: [...texts] }), { timeout: PATTERN_MS }) as unknown;
+    const found = script.runInContext(createContext({ pattern, flags, texts: [...texts] }), {
+      timeout: PATTERN_MS,
+    }) as unknown;
     return (found as (string | null)[]).map(match => match ?? undefined);
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;

@@ -6,7 +6,13 @@ import { readTool } from './read.ts';
 import { ExecFailure } from './tool.ts';
 import type { ToolFacts } from './tool.ts';
 
-type Success = { content?: string; data?: Uint8Array; totalLines?: number; truncated?: boolean; rangeApplied?: boolean };
+type Success = {
+  content?: string;
+  data?: Uint8Array;
+  totalLines?: number;
+  truncated?: boolean;
+  rangeApplied?: boolean;
+};
 
 function file({ content, data, ...rest }: Success): Script['read'] {
   const output = data ? { case: 'data' as const, value: data } : { case: 'content' as const, value: content ?? '' };
@@ -16,7 +22,11 @@ function file({ content, data, ...rest }: Success): Script['read'] {
   };
 }
 
-const read = async (args: { path: string; offset?: number; limit?: number }, script: Script['read'], facts: Partial<ToolFacts> = {}) => {
+const read = async (
+  args: { path: string; offset?: number; limit?: number },
+  script: Script['read'],
+  facts: Partial<ToolFacts> = {},
+) => {
   const call = scriptedCall({ read: script! }, facts);
   return { ...(await runTool(readTool, args, call)), calls: call.calls };
 };
@@ -31,13 +41,21 @@ describe('Read', () => {
     expect(isError).toBe(false);
     expect(result.case).toBe('success');
     expect(result.value.output).toEqual({ case: 'content', value: 'hi file\nsecond line\n' });
-    expect(result.value).toMatchObject({ path: '/ws/a.txt', totalLines: 3, fileSize: 10, isEmpty: false, exceededLimit: false });
+    expect(result.value).toMatchObject({
+      path: '/ws/a.txt',
+      totalLines: 3,
+      fileSize: 10,
+      isEmpty: false,
+      exceededLimit: false,
+    });
   });
 
   it('leaves absolute paths, and relative ones without a workspace, as they are', async () => {
     expect((await read({ path: '/etc/hosts' }, file({}))).calls[0]?.args.path).toBe('/etc/hosts');
     expect((await read({ path: 'a.txt' }, file({}), { workspacePaths: [] })).calls[0]?.args.path).toBe('a.txt');
-    expect((await read({ path: 'src\\a.ts' }, file({}), { workspacePaths: ['C:\\ws'] })).calls[0]?.args.path).toBe('C:\\ws\\src\\a.ts');
+    expect((await read({ path: 'src\\a.ts' }, file({}), { workspacePaths: ['C:\\ws'] })).calls[0]?.args.path).toBe(
+      'C:\\ws\\src\\a.ts',
+    );
   });
 
   it('numbers a range from its offset and names the span', async () => {
@@ -51,7 +69,10 @@ describe('Read', () => {
   });
 
   it('keeps an empty line that a range ends with', async () => {
-    const { text } = await read({ path: 'a', offset: 1, limit: 2 }, file({ content: 'a\n', totalLines: 9, rangeApplied: true }));
+    const { text } = await read(
+      { path: 'a', offset: 1, limit: 2 },
+      file({ content: 'a\n', totalLines: 9, rangeApplied: true }),
+    );
     expect(text).toBe('1|a\n2|\n(Lines 1 to 2 of 9.)');
   });
 
@@ -85,7 +106,10 @@ describe('Read', () => {
   });
 
   it('names the total and where to read on when the client cut the file', async () => {
-    const { text, result } = await read({ path: 'a.txt' }, file({ content: 'a\nb', totalLines: 9000, truncated: true }));
+    const { text, result } = await read(
+      { path: 'a.txt' },
+      file({ content: 'a\nb', totalLines: 9000, truncated: true }),
+    );
     expect(text).toBe('1|a\n2|b\n(The client sent lines 1 to 2 only; the file has 9000 lines. Read on with offset 3.)');
     expect(result.value.exceededLimit).toBe(true);
   });
@@ -96,7 +120,8 @@ describe('Read', () => {
     expect(text.length).toBeLessThan(READ_CHARACTERS * 1.1);
     expect(text).toMatch(/^1\|row 1 of plain text\n/);
     expect(text).toMatch(/\n20000\|row 20000 of plain text$/);
-    const [, from, to, characters] = /… lines (\d+) to (\d+) left out \((\d+) characters\); read them with offset (\d+) …/.exec(text) ?? [];
+    const [, from, to, characters] =
+      /… lines (\d+) to (\d+) left out \((\d+) characters\); read them with offset (\d+) …/.exec(text) ?? [];
     const left = content.split('\n').slice(Number(from) - 1, Number(to));
     expect(Number(characters)).toBe(left.join('\n').length + 1);
     expect(result.value.output.value).toBe(content);
@@ -123,7 +148,9 @@ describe('Read', () => {
   });
 
   it('says of other bytes what they are', async () => {
-    expect((await read({ path: 'a' }, file({ data: Buffer.from('%PDF-1.7 …') }))).text).toMatch(/is a PDF of \d+ bytes/);
+    expect((await read({ path: 'a' }, file({ data: Buffer.from('%PDF-1.7 …') }))).text).toMatch(
+      /is a PDF of \d+ bytes/,
+    );
     expect((await read({ path: 'a' }, file({ data: new Uint8Array([1, 2]) }))).text).toMatch(/binary data of 2 bytes/);
     const large = new Uint8Array(6 * 1024 * 1024);
     large.set(PNG);
@@ -133,7 +160,10 @@ describe('Read', () => {
   it.each<[NonNullable<Script['read']>, RegExp]>([
     [{ case: 'fileNotFound', value: { path: '/ws/a.txt' } }, /^File not found: \/ws\/a\.txt$/],
     [{ case: 'permissionDenied', value: { path: '/ws/a.txt' } }, /^Permission denied/],
-    [{ case: 'invalidFile', value: { path: '/ws/a.txt', reason: 'Path is a directory, not a file' } }, /is a directory/],
+    [
+      { case: 'invalidFile', value: { path: '/ws/a.txt', reason: 'Path is a directory, not a file' } },
+      /is a directory/,
+    ],
     [{ case: 'rejected', value: { path: '/ws/a.txt', reason: 'secrets' } }, /did not allow .* secrets$/],
     [{ case: 'error', value: { path: '/ws/a.txt', error: 'EIO' } }, /failed: EIO$/],
   ])('turns the failure %o into an error', async (answer, words) => {

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { ReadToolCallSchema, ReadToolResultSchema } from '@tandem/protocol/agent';
-import type { ReadResult, ReadSuccess } from '@tandem/protocol/agent';
+import { ReadToolCallSchema } from '@tandem/protocol/agent';
+import type { ReadResult, ReadSuccess, ReadToolResultSchema } from '@tandem/protocol/agent';
 import type { TextPart } from '@tandem/protocol/message';
 import { z } from 'zod';
 import { imagePart } from './image-part.ts';
@@ -15,7 +15,10 @@ import { workspacePath } from './workspace-path.ts';
 
 const schema = z.object({
   path: z.string().min(1).describe('File to read, absolute or from the workspace folder.'),
-  offset: z.int32().optional().describe('Line to begin with, counted from 1; a negative number counts from the end. Default: the first.'),
+  offset: z
+    .int32()
+    .optional()
+    .describe('Line to begin with, counted from 1; a negative number counts from the end. Default: the first.'),
   limit: z.int32().min(1).optional().describe('How many lines to read. Default: all.'),
 });
 type ReadArguments = z.infer<typeof schema>;
@@ -111,7 +114,9 @@ function readSuccess(args: ReadArguments, file: ReadSuccess, facts: ToolFacts): 
   const read = linesOf(content, args, file);
   if (typeof read === 'string') return failure(readCard(args, facts, errorOf(read)), read);
   const { first, lines } = read;
-  const ranged = file.rangeApplied ? { readRange: { startLine: first, endLine: first + Math.max(lines.length - 1, 0) } } : {};
+  const ranged = file.rangeApplied
+    ? { readRange: { startLine: first, endLine: first + Math.max(lines.length - 1, 0) } }
+    : {};
   const card = readCard(args, facts, {
     case: 'success',
     value: { ...shared, ...ranged, isEmpty: content === '', output: { case: 'content', value: content } },
@@ -138,7 +143,8 @@ function linesOf(content: string, args: ReadArguments, file: ReadSuccess): FileL
   const pieces = content.split('\n');
   const total = Math.max(file.totalLines, file.rangeApplied ? 0 : pieces.length);
   const wanted = offset < 0 ? firstFromEnd(offset, pieces, total, file) : Math.max(1, offset);
-  if (!file.rangeApplied && wanted > total) return `${file.path || args.path} has ${total} lines; there is no line ${wanted}.`;
+  if (!file.rangeApplied && wanted > total)
+    return `${file.path || args.path} has ${total} lines; there is no line ${wanted}.`;
   const first = wanted;
   const asked = file.rangeApplied ? pieces : pieces.slice(wanted - 1);
   const lines = limit === undefined ? asked : asked.slice(0, limit);

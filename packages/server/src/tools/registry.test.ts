@@ -5,7 +5,12 @@ import { FACTS, openCard, runTool, scriptedCall } from '../../test/tools/scripte
 import { buildMcpTable } from './mcp-table.ts';
 import { cardName, nativeTools, offerTools } from './registry.ts';
 
-const zoo = create(McpToolDefinitionSchema, { name: 'zoo-feed', providerIdentifier: 'zoo', toolName: 'feed', description: 'feeds' });
+const zoo = create(McpToolDefinitionSchema, {
+  name: 'zoo-feed',
+  providerIdentifier: 'zoo',
+  toolName: 'feed',
+  description: 'feeds',
+});
 const withZoo = { ...FACTS, mcp: buildMcpTable([[zoo]]) };
 
 describe('offerTools', () => {
@@ -28,10 +33,25 @@ describe('offerTools', () => {
 
   it('keeps to the cards the client allows', () => {
     const allowed = new Set(['read_tool_call', 'edit_tool_call', 'mcp_tool_call']);
-    expect(offerTools(withZoo, { allowed }).names).toEqual(['Read', 'Write', 'StrReplace', 'CallMcpTool', 'mcp_zoo_feed']);
+    expect(offerTools(withZoo, { allowed }).names).toEqual([
+      'Read',
+      'Write',
+      'StrReplace',
+      'CallMcpTool',
+      'mcp_zoo_feed',
+    ]);
     expect(offerTools(withZoo, { allowed: new Set() }).names).toEqual([]);
     const excluded = new Set(['shell_tool_call', 'delete_tool_call', 'mcp_tool_call', 'update_todos_tool_call']);
-    expect(offerTools(withZoo, { excluded }).names).toEqual(['Read', 'Write', 'StrReplace', 'Glob', 'Grep', 'Ls', 'AwaitShell', 'GetMcpTools']);
+    expect(offerTools(withZoo, { excluded }).names).toEqual([
+      'Read',
+      'Write',
+      'StrReplace',
+      'Glob',
+      'Grep',
+      'Ls',
+      'AwaitShell',
+      'GetMcpTools',
+    ]);
     expect(offerTools(FACTS, { allowed, excluded: new Set(['edit_tool_call']) }).names).toEqual(['Read']);
   });
 
@@ -47,8 +67,12 @@ describe('offerTools', () => {
 
   it('finds tools by the names models use, but only offered ones', () => {
     const offered = offerTools(withZoo);
-    expect(['Bash', 'bash', 'run_terminal_cmd', 'functions.Shell'].map(name => offered.find(name)?.name)).toEqual(Array(4).fill('Shell'));
-    expect(['read_file', 'ReadFile', 'READ', ' Read '].map(name => offered.find(name)?.name)).toEqual(Array(4).fill('Read'));
+    expect(['Bash', 'bash', 'run_terminal_cmd', 'functions.Shell'].map(name => offered.find(name)?.name)).toEqual(
+      Array(4).fill('Shell'),
+    );
+    expect(['read_file', 'ReadFile', 'READ', ' Read '].map(name => offered.find(name)?.name)).toEqual(
+      Array(4).fill('Read'),
+    );
     expect(['str_replace', 'edit_file', 'mcp_zoo_feed', 'MCP-zoo-feed'].map(name => offered.find(name)?.name)).toEqual([
       'StrReplace',
       'StrReplace',
@@ -60,13 +84,17 @@ describe('offerTools', () => {
   });
 
   it('gives no name to two tools', () => {
-    const names = nativeTools.flatMap(tool => [...new Set([tool.name, ...tool.aliases].map(name => name.toLowerCase().replaceAll('_', '')))]);
+    const names = nativeTools.flatMap(tool => [
+      ...new Set([tool.name, ...tool.aliases].map(name => name.toLowerCase().replaceAll('_', ''))),
+    ]);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 
   it('renames arguments only to arguments that exist', () => {
     for (const tool of nativeTools) {
-      const properties = offerTools(withZoo).definitions.find(definition => definition.name === tool.name)?.parameters['properties'];
+      const properties = offerTools(withZoo).definitions.find(definition => definition.name === tool.name)?.parameters[
+        'properties'
+      ];
       for (const target of Object.values(tool.argumentAliases)) expect(properties, tool.name).toHaveProperty([target]);
       for (const alias of Object.keys(tool.argumentAliases)) expect(properties, tool.name).not.toHaveProperty([alias]);
     }
@@ -90,7 +118,9 @@ describe('a tool that was not offered', () => {
   });
 
   it('says so when no tools are offered at all', () => {
-    expect(offerTools(FACTS, { allowed: new Set() }).unknownToolMessage('Read')).toMatch(/No tools are offered in this run/);
+    expect(offerTools(FACTS, { allowed: new Set() }).unknownToolMessage('Read')).toMatch(
+      /No tools are offered in this run/,
+    );
   });
 });
 

@@ -74,7 +74,11 @@ export function offerTools(facts: ToolFacts, choice: ToolChoice = {}): OfferedTo
   const find = finderOf(tools);
   return {
     names,
-    definitions: tools.map(tool => ({ name: tool.name, description: tool.description, parameters: parametersOf(tool) })),
+    definitions: tools.map(tool => ({
+      name: tool.name,
+      description: tool.description,
+      parameters: parametersOf(tool),
+    })),
     find,
     resolve: name => find(name) ?? unknownTool(name, names),
     parse: parseArguments,

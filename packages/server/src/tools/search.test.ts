@@ -17,10 +17,16 @@ const content = (byFile: Record<string, [number, string, boolean?][]>, more: obj
   result: {
     case: 'content',
     value: {
-      totalMatchedLines: Object.values(byFile).flat().filter(([, , context]) => !context).length,
+      totalMatchedLines: Object.values(byFile)
+        .flat()
+        .filter(([, , context]) => !context).length,
       matches: Object.entries(byFile).map(([file, lines]) => ({
         file,
-        matches: lines.map(([lineNumber, text, isContextLine = false]) => ({ lineNumber, content: text, isContextLine })),
+        matches: lines.map(([lineNumber, text, isContextLine = false]) => ({
+          lineNumber,
+          content: text,
+          isContextLine,
+        })),
       })),
       ...more,
     },
@@ -34,11 +40,17 @@ describe('Glob', () => {
   };
 
   it('is a grep with an empty pattern, and puts **/ in front', async () => {
-    const { sent, text, args, result } = await glob({ glob_pattern: '*.ts' }, found({ '/ws': files(['./src/x.ts', './y.ts']) }, ''));
+    const { sent, text, args, result } = await glob(
+      { glob_pattern: '*.ts' },
+      found({ '/ws': files(['./src/x.ts', './y.ts']) }, ''),
+    );
     expect(sent).toEqual({ pattern: '', glob: '**/*.ts', outputMode: 'files_with_matches', toolCallId: 'call-1' });
     expect(text).toBe('2 files:\nsrc/x.ts\ny.ts');
     expect(args.globPattern).toBe('*.ts');
-    expect(result).toMatchObject({ case: 'success', value: { files: ['src/x.ts', 'y.ts'], totalFiles: 2, clientTruncated: false } });
+    expect(result).toMatchObject({
+      case: 'success',
+      value: { files: ['src/x.ts', 'y.ts'], totalFiles: 2, clientTruncated: false },
+    });
   });
 
   it.each([
@@ -48,7 +60,10 @@ describe('Glob', () => {
     ['/ws/src/**/*.ts', undefined, '**/*.ts', '/ws/src'],
     ['/ws/a.ts', undefined, '**/a.ts', '/ws'],
   ])('sends %s in %s as %s in %s', async (pattern, directory, sentGlob, sentPath) => {
-    const { sent } = await glob({ glob_pattern: pattern, ...(directory ? { target_directory: directory } : {}) }, found({}));
+    const { sent } = await glob(
+      { glob_pattern: pattern, ...(directory ? { target_directory: directory } : {}) },
+      found({}),
+    );
     expect([sent.glob, sent.path]).toEqual([sentGlob, sentPath]);
   });
 
@@ -59,7 +74,10 @@ describe('Glob', () => {
 
   it('says at least when the client cut its answer, and shows no more than a bound', async () => {
     const names = Array.from({ length: GLOB_FILES + 5 }, (_, at) => `./f${at}`);
-    const { text, result } = await glob({ glob_pattern: '*' }, found({ '/ws': files(names, { clientTruncated: true }) }));
+    const { text, result } = await glob(
+      { glob_pattern: '*' },
+      found({ '/ws': files(names, { clientTruncated: true }) }),
+    );
     expect(text.split('\n')[0]).toBe(`At least ${names.length} files, the first ${GLOB_FILES} of them:`);
     expect(text.split('\n')).toHaveLength(GLOB_FILES + 1);
     expect(result.value.files).toHaveLength(names.length);
@@ -72,7 +90,10 @@ describe('Glob', () => {
   });
 
   it('turns an error into an error', async () => {
-    const { text, result, isError } = await glob({ glob_pattern: '[' }, { case: 'error', value: { error: 'bad glob' } });
+    const { text, result, isError } = await glob(
+      { glob_pattern: '[' },
+      { case: 'error', value: { error: 'bad glob' } },
+    );
     expect([text, isError, result.case]).toEqual(['The search for [ failed: bad glob', true, 'error']);
     const gone = await glob({ glob_pattern: '*' }, new ExecFailure('closed', 'closed without a result'));
     expect(gone.result).toMatchObject({ case: 'error', value: { error: 'closed without a result' } });
@@ -121,13 +142,20 @@ describe('Grep', () => {
   });
 
   it('prints lines under their file and keeps the whole answer on the card', async () => {
-    const { text, result } = await grep({ pattern: 'needle' }, found({ '/ws': content({ './a': [[3, 'needle\n']], './b/c': [[1, 'x needle']] }) }));
+    const { text, result } = await grep(
+      { pattern: 'needle' },
+      found({ '/ws': content({ './a': [[3, 'needle\n']], './b/c': [[1, 'x needle']] }) }),
+    );
     expect(text).toBe('Found 2 matching lines in 2 files.\na\n3:needle\nb/c\n1:x needle');
     expect(result.value.workspaceResults['/ws'].result.value.matches).toHaveLength(2);
   });
 
   it('marks context lines and gaps', async () => {
-    const lines: [number, string, boolean?][] = [[1, 'before', true], [2, 'needle'], [7, 'needle']];
+    const lines: [number, string, boolean?][] = [
+      [1, 'before', true],
+      [2, 'needle'],
+      [7, 'needle'],
+    ];
     const { text } = await grep({ pattern: 'needle', '-B': 1 }, found({ '/ws': content({ './a': lines }) }));
     expect(text).toBe('Found 2 matching lines in 1 file.\na\n1-before\n2:needle\n--\n7:needle');
   });
@@ -138,13 +166,19 @@ describe('Grep', () => {
       'Found 20 matching lines in 1 file. Showing 1 to 3 of 20.\nn.txt\n1:needle 1;\n2:needle 2;\n3:needle 3;\n(Read on with offset 3.)',
     );
     const last = await grep({ pattern: 'needle', head_limit: 3, offset: 18 }, found({ '/ws': twenty }));
-    expect(last.text).toBe('Found 20 matching lines in 1 file. Showing 19 to 20 of 20.\nn.txt\n19:needle 19;\n20:needle 20;');
-    expect((await grep({ pattern: 'needle', offset: 20 }, found({ '/ws': twenty }))).text).toMatch(/^Nothing from offset 20 on/);
+    expect(last.text).toBe(
+      'Found 20 matching lines in 1 file. Showing 19 to 20 of 20.\nn.txt\n19:needle 19;\n20:needle 20;',
+    );
+    expect((await grep({ pattern: 'needle', offset: 20 }, found({ '/ws': twenty }))).text).toMatch(
+      /^Nothing from offset 20 on/,
+    );
   });
 
   it('says at least when the client cut its answer', async () => {
     const cut = content({ './a': [[1, 'needle']] }, { totalMatchedLines: 2000, clientTruncated: true });
-    expect((await grep({ pattern: 'needle' }, found({ '/ws': cut }))).text).toMatch(/^Found at least 2000 matching lines/);
+    expect((await grep({ pattern: 'needle' }, found({ '/ws': cut }))).text).toMatch(
+      /^Found at least 2000 matching lines/,
+    );
   });
 
   it('has a limit of its own when the model names none', async () => {
@@ -154,8 +188,12 @@ describe('Grep', () => {
   });
 
   it('prints counts', async () => {
-    const count = { result: { case: 'count', value: { counts: [{ file: './a', count: 2 }], totalFiles: 1, totalMatches: 2 } } };
-    expect((await grep({ pattern: 'x', output_mode: 'count' }, found({ '/ws': count }))).text).toBe('Found 2 matches in 1 file.\na:2');
+    const count = {
+      result: { case: 'count', value: { counts: [{ file: './a', count: 2 }], totalFiles: 1, totalMatches: 2 } },
+    };
+    expect((await grep({ pattern: 'x', output_mode: 'count' }, found({ '/ws': count }))).text).toBe(
+      'Found 2 matches in 1 file.\na:2',
+    );
   });
 
   it('says that nothing matches, also when the client chose no branch', async () => {
@@ -164,12 +202,18 @@ describe('Grep', () => {
   });
 
   it('joins workspaces', async () => {
-    const { text } = await grep({ pattern: 'needle' }, found({ '/one': twenty, '/two': content({ './z': [[1, 'needle']] }) }));
+    const { text } = await grep(
+      { pattern: 'needle' },
+      found({ '/one': twenty, '/two': content({ './z': [[1, 'needle']] }) }),
+    );
     expect(text).toMatch(/^Found 21 matching lines in 2 files\.\n\/one\/n\.txt\n[\s\S]*\/two\/z\n1:needle$/);
   });
 
   it('turns an error into an error', async () => {
-    const { text, isError, result } = await grep({ pattern: '(' }, { case: 'error', value: { error: 'unclosed group' } });
+    const { text, isError, result } = await grep(
+      { pattern: '(' },
+      { case: 'error', value: { error: 'unclosed group' } },
+    );
     expect([text, isError, result.case]).toEqual(['The search for ( failed: unclosed group', true, 'error']);
     const gone = await grep({ pattern: 'x' }, new ExecFailure('unset', 'a malformed result'));
     expect(gone.result).toMatchObject({ case: 'error', value: { error: 'a malformed result' } });
@@ -181,14 +225,22 @@ describe('Ls', () => {
     absPath: '/ws',
     childrenWereProcessed: true,
     childrenDirs: [
-      { absPath: '/ws/src', childrenWereProcessed: true, childrenFiles: [{ name: 'm.ts' }], childrenDirs: [{ absPath: '/ws/src/deep', numFiles: 7 }] },
+      {
+        absPath: '/ws/src',
+        childrenWereProcessed: true,
+        childrenFiles: [{ name: 'm.ts' }],
+        childrenDirs: [{ absPath: '/ws/src/deep', numFiles: 7 }],
+      },
       { absPath: '/ws/empty', childrenWereProcessed: true },
     ],
     childrenFiles: [{ name: 'left.txt' }],
   };
   const ls = async (script: Script['ls'], ignore?: string[]) => {
     const call = scriptedCall({ ls: script! });
-    return { ...(await runTool(lsTool, { path: '.', ...(ignore ? { ignore } : {}) }, call)), sent: call.calls[0]?.args };
+    return {
+      ...(await runTool(lsTool, { path: '.', ...(ignore ? { ignore } : {}) }, call)),
+      sent: call.calls[0]?.args,
+    };
   };
 
   it('prints the tree indented', async () => {
@@ -207,11 +259,17 @@ describe('Ls', () => {
     const large = {
       absPath: '/ws',
       childrenFiles: names(600),
-      childrenDirs: [{ absPath: '/ws/huge', childrenFiles: names(5000) }, { absPath: '/ws/small', childrenFiles: names(2) }],
+      childrenDirs: [
+        { absPath: '/ws/huge', childrenFiles: names(5000) },
+        { absPath: '/ws/small', childrenFiles: names(2) },
+      ],
     };
     const { text } = await ls({ case: 'success', value: { directoryTreeRoot: large } });
     expect(text).toMatch(/ {2}huge\/ \(5000 files, not listed\)\n {2}small\/\n {4}f0\n {4}f1\n {2}f0\n/);
-    const flat = await ls({ case: 'success', value: { directoryTreeRoot: { absPath: '/ws', childrenFiles: names(1500) } } });
+    const flat = await ls({
+      case: 'success',
+      value: { directoryTreeRoot: { absPath: '/ws', childrenFiles: names(1500) } },
+    });
     expect(flat.text).toMatch(/… 500 more entries$/);
   });
 

@@ -1,6 +1,12 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { ShellAbortReason, ShellBackgroundReason, ShellResultSchema } from '@tandem/protocol/agent';
-import type { OutputLocation, ShellStream, ShellStreamBackgrounded, ShellStreamExit } from '@tandem/protocol/agent';
+import { ShellAbortReason, ShellBackgroundReason } from '@tandem/protocol/agent';
+import type {
+  OutputLocation,
+  ShellStream,
+  ShellStreamBackgrounded,
+  ShellStreamExit,
+  ShellResultSchema,
+} from '@tandem/protocol/agent';
 import type { ShellOutput } from './shell-output.ts';
 import type { ExecFailureReason } from './tool.ts';
 
@@ -42,7 +48,8 @@ export function shellEnded(running: RunningCommand, event: ShellStream['event'])
       return { result: { result: { case: 'permissionDenied', value: event.value } }, text, isError: true };
     }
     case 'sandboxUnsupported': {
-      const error = `The client cannot run it in the sandbox that is asked for (${event.value.sandboxPolicyType}). ${event.value.reason}`.trim();
+      const error =
+        `The client cannot run it in the sandbox that is asked for (${event.value.sandboxPolicyType}). ${event.value.reason}`.trim();
       const result = { case: 'spawnError' as const, value: { command, workingDirectory, error } };
       return { result: { result }, text: `The command did not run. ${error}`, isError: true };
     }
@@ -58,7 +65,8 @@ export function shellBroken(running: RunningCommand, reason: ExecFailureReason, 
     const result = { case: 'spawnError' as const, value: { command, workingDirectory, error: message } };
     return { result: { result }, text: message, isError: true };
   }
-  const hint = reason === 'closed' ? ` A missing working directory does that; it was ${workingDirectory || 'not named'}.` : '';
+  const hint =
+    reason === 'closed' ? ` A missing working directory does that; it was ${workingDirectory || 'not named'}.` : '';
   const fields = output.fields();
   const text = `Exit status unknown: ${message}${hint} The command may have run in part.\nOutput so far:\n${output.text()}`;
   const note = `exit status unknown: ${message}`;
@@ -112,7 +120,8 @@ function exited(running: RunningCommand, exit: ShellStreamExit): ShellEnding {
 
 function headOfFailure(exit: ShellStreamExit, exitCode: number): string {
   if (!exit.aborted) return `Exit code: ${exitCode}`;
-  if (exit.abortReason === ShellAbortReason.TIMEOUT) return `The command was stopped because its time was over (exit code ${exitCode}).`;
+  if (exit.abortReason === ShellAbortReason.TIMEOUT)
+    return `The command was stopped because its time was over (exit code ${exitCode}).`;
   if (exit.abortReason === ShellAbortReason.USER_ABORT) return `The user stopped the command (exit code ${exitCode}).`;
   return `The command was stopped (exit code ${exitCode}).`;
 }
@@ -121,10 +130,15 @@ function headOfFailure(exit: ShellStreamExit, exitCode: number): string {
 function backgrounded(running: RunningCommand, event: ShellStreamBackgrounded): ShellEnding {
   const { shellId, pid, msToWait, reason } = event;
   const file = running.terminalsFolder && `${running.terminalsFolder.replace(/[\\/]+$/, '')}/${shellId}.txt`;
-  const why = reason === ShellBackgroundReason.USER_REQUEST ? 'The user sent the command to the background' : 'The command is still running in the background';
+  const why =
+    reason === ShellBackgroundReason.USER_REQUEST
+      ? 'The user sent the command to the background'
+      : 'The command is still running in the background';
   const text = [
     `${why}: shell id ${shellId}${pid ? `, pid ${pid}` : ''}.`,
-    file ? `Its output goes to ${file}; wait for it with AwaitShell, or read the file.` : 'The client did not say where its output goes.',
+    file
+      ? `Its output goes to ${file}; wait for it with AwaitShell, or read the file.`
+      : 'The client did not say where its output goes.',
     `Output so far:\n${running.output.text()}`,
   ].join('\n');
   return {

@@ -6,9 +6,17 @@ import { ExecFailure } from './tool.ts';
 import type { ToolFacts } from './tool.ts';
 
 type Arguments = Parameters<typeof shellTool.execute>[0];
-const shell = async (events: NonNullable<Script['shell']>, args: Partial<Arguments> = {}, facts: Partial<ToolFacts> = {}) => {
+const shell = async (
+  events: NonNullable<Script['shell']>,
+  args: Partial<Arguments> = {},
+  facts: Partial<ToolFacts> = {},
+) => {
   const call = scriptedCall({ shell: events }, facts);
-  return { ...(await runTool(shellTool, { command: 'echo hi', ...args }, call)), sent: call.calls[0]?.args, deltas: call.deltas };
+  return {
+    ...(await runTool(shellTool, { command: 'echo hi', ...args }, call)),
+    sent: call.calls[0]?.args,
+    deltas: call.deltas,
+  };
 };
 const out = (data: string) => ({ case: 'stdout' as const, value: { data } });
 const err = (data: string) => ({ case: 'stderr' as const, value: { data } });
@@ -47,7 +55,13 @@ describe('Shell', () => {
   });
 
   it('shows output while it runs and tells it in order', async () => {
-    const { text, deltas, result, isError } = await shell([{ case: 'start', value: {} }, out('one\n'), err('two\n'), out('three\n'), exit(0)]);
+    const { text, deltas, result, isError } = await shell([
+      { case: 'start', value: {} },
+      out('one\n'),
+      err('two\n'),
+      out('three\n'),
+      exit(0),
+    ]);
     expect(deltas.map(delta => delta.delta)).toMatchObject([
       { case: 'shellToolCallDelta', value: { delta: { case: 'stdout', value: { content: 'one\n' } } } },
       { case: 'shellToolCallDelta', value: { delta: { case: 'stderr', value: { content: 'two\n' } } } },
@@ -68,7 +82,10 @@ describe('Shell', () => {
   it('names a failing exit code in the text and on the card', async () => {
     const { text, result, isError } = await shell([out('out\n'), err('bad\n'), exit(3)]);
     expect(text).toBe('Exit code: 3\nout\nbad');
-    expect(result).toMatchObject({ case: 'failure', value: { exitCode: 3, stdout: 'out\n', stderr: 'bad\n', aborted: false } });
+    expect(result).toMatchObject({
+      case: 'failure',
+      value: { exitCode: 3, stdout: 'out\n', stderr: 'bad\n', aborted: false },
+    });
     expect(isError).toBe(true);
   });
 
@@ -112,7 +129,10 @@ describe('Shell', () => {
   it('ends with the command in the background, naming shell and file', async () => {
     const { text, result, isError } = await shell([
       out('early\n'),
-      { case: 'backgrounded', value: { shellId: 77, pid: 4242, command: 'c', workingDirectory: '/ws/src', msToWait: 1000, reason: 1 } },
+      {
+        case: 'backgrounded',
+        value: { shellId: 77, pid: 4242, command: 'c', workingDirectory: '/ws/src', msToWait: 1000, reason: 1 },
+      },
     ]);
     expect(text).toMatch(/still running in the background: shell id 77, pid 4242\./);
     expect(text).toContain('/terminals/77.txt');
@@ -120,19 +140,38 @@ describe('Shell', () => {
     expect(isError).toBe(false);
     expect(result).toMatchObject({
       case: 'success',
-      value: { shellId: 77, pid: 4242, msToWait: 1000, backgroundReason: 1, workingDirectory: '/ws/src', stdout: 'early\n' },
+      value: {
+        shellId: 77,
+        pid: 4242,
+        msToWait: 1000,
+        backgroundReason: 1,
+        workingDirectory: '/ws/src',
+        stdout: 'early\n',
+      },
     });
   });
 
   it('marks the card of a backgrounded command', async () => {
     const call = scriptedCall({ shell: [{ case: 'backgrounded', value: { shellId: 1, pid: 2 } }] });
     const { card } = await shellTool.execute({ command: 'sleep 9' }, call.context);
-    expect(openCard(card, 'shellToolCall').result).toMatchObject({ isBackground: true, terminalsFolder: '/terminals', pid: 2 });
+    expect(openCard(card, 'shellToolCall').result).toMatchObject({
+      isBackground: true,
+      terminalsFolder: '/terminals',
+      pid: 2,
+    });
   });
 
   it.each<[NonNullable<Script['shell']>[number], string, RegExp]>([
-    [{ case: 'rejected', value: { command: 'c', reason: 'no human here' } } as never, 'rejected', /did not allow.*no human here/],
-    [{ case: 'permissionDenied', value: { error: 'EACCES', isReadonly: true } } as never, 'permissionDenied', /read-only\. EACCES/],
+    [
+      { case: 'rejected', value: { command: 'c', reason: 'no human here' } } as never,
+      'rejected',
+      /did not allow.*no human here/,
+    ],
+    [
+      { case: 'permissionDenied', value: { error: 'EACCES', isReadonly: true } } as never,
+      'permissionDenied',
+      /read-only\. EACCES/,
+    ],
     [{ case: 'sandboxUnsupported', value: { reason: 'no sandbox' } } as never, 'spawnError', /no sandbox/],
     [{ case: 'start', value: {} } as never, 'failure', /Exit status unknown/],
     [new ExecFailure('unavailable', 'No handler'), 'spawnError', /not available/],
@@ -146,10 +185,15 @@ describe('Shell', () => {
   });
 
   it('never makes a stream that closed before exit a success', async () => {
-    const { text, result, isError } = await shell([out('some\n'), new ExecFailure('closed', 'The stream closed before exit.')]);
+    const { text, result, isError } = await shell([
+      out('some\n'),
+      new ExecFailure('closed', 'The stream closed before exit.'),
+    ]);
     expect(result).toMatchObject({ case: 'failure', value: { exitCode: -1, stdout: 'some\n' } });
     expect(result.value.stderr).toMatch(/exit status unknown/);
-    expect(text).toMatch(/^Exit status unknown: The stream closed before exit\. A missing working directory does that; it was \/ws\./);
+    expect(text).toMatch(
+      /^Exit status unknown: The stream closed before exit\. A missing working directory does that; it was \/ws\./,
+    );
     expect(text).toMatch(/some$/);
     expect(isError).toBe(true);
   });

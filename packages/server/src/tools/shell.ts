@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { ShellResultSchema, ShellToolCallSchema, TimeoutBehavior } from '@tandem/protocol/agent';
-import type { ShellArgsSchema } from '@tandem/protocol/agent';
+import { ShellToolCallSchema, TimeoutBehavior } from '@tandem/protocol/agent';
+import type { ShellArgsSchema, ShellResultSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
 import { SHELL_FILE_THRESHOLD_BYTES, SHELL_FOREGROUND_MS, SHELL_HARD_TIMEOUT_MS } from './limits.ts';
 import { failure, failureText } from './outcome.ts';
@@ -13,7 +13,10 @@ import { workspacePath } from './workspace-path.ts';
 
 const schema = z.object({
   command: z.string().min(1).describe('Command for the shell.'),
-  working_directory: z.string().optional().describe('Folder to run in, absolute or from the workspace folder. Default: the workspace folder.'),
+  working_directory: z
+    .string()
+    .optional()
+    .describe('Folder to run in, absolute or from the workspace folder. Default: the workspace folder.'),
   block_until_ms: z
     .int()
     .min(0)
@@ -35,7 +38,11 @@ const schema = z.object({
 type ShellArguments = z.infer<typeof schema>;
 
 /** The command as it goes to the client (R30). */
-function commandOf(args: Partial<ShellArguments>, callId: string, facts: ToolFacts): MessageInitShape<typeof ShellArgsSchema> {
+function commandOf(
+  args: Partial<ShellArguments>,
+  callId: string,
+  facts: ToolFacts,
+): MessageInitShape<typeof ShellArgsSchema> {
   const foreground = args.block_until_ms ?? SHELL_FOREGROUND_MS;
   return {
     command: args.command ?? '',
@@ -70,7 +77,16 @@ function shellCard(
 /** Runs a command: `exec.shellStream`, output shown while it runs, the background after `block_until_ms` (R30). */
 export const shellTool: Tool<ShellArguments> = {
   name: 'Shell',
-  aliases: ['Bash', 'run_terminal_cmd', 'run_command', 'run_shell_command', 'execute_command', 'shell_command', 'exec_command', 'terminal'],
+  aliases: [
+    'Bash',
+    'run_terminal_cmd',
+    'run_command',
+    'run_shell_command',
+    'execute_command',
+    'shell_command',
+    'exec_command',
+    'terminal',
+  ],
   argumentAliases: {
     cmd: 'command',
     cwd: 'working_directory',
@@ -82,7 +98,7 @@ export const shellTool: Tool<ShellArguments> = {
   },
   card: 'shellToolCall',
   description: [
-    'Runs a command in the shell of the user\'s machine and returns what it printed and its exit code.',
+    "Runs a command in the shell of the user's machine and returns what it printed and its exit code.",
     'Each call starts in working_directory, so "cd" is not needed. The command gets no input: use flags that answer questions beforehand.',
     'A command that runs longer than block_until_ms goes on in the background; the result names its shell id and the file its output goes to. Wait for it with AwaitShell.',
     'To read, search or change files use the tools made for that.',
@@ -91,7 +107,9 @@ export const shellTool: Tool<ShellArguments> = {
   open: (args, { callId, facts }) => shellCard(args, callId, facts),
   close(args, message, { callId, facts }) {
     const { command = '', workingDirectory = '' } = commandOf(args, callId, facts);
-    return shellCard(args, callId, facts, { result: { case: 'spawnError', value: { command, workingDirectory, error: message } } });
+    return shellCard(args, callId, facts, {
+      result: { case: 'spawnError', value: { command, workingDirectory, error: message } },
+    });
   },
   execute: runCommand,
 };

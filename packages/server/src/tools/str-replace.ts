@@ -8,7 +8,11 @@ import { workspacePath } from './workspace-path.ts';
 
 const schema = z.object({
   path: z.string().min(1).describe('File to change, absolute or from the workspace folder.'),
-  old_string: z.string().describe('Text to replace, exactly as in the file, white space included. Must be there once only, unless replace_all.'),
+  old_string: z
+    .string()
+    .describe(
+      'Text to replace, exactly as in the file, white space included. Must be there once only, unless replace_all.',
+    ),
   new_string: z.string().describe('Text to put in its place; empty to remove it.'),
   replace_all: z.boolean().optional().describe('Replace every occurrence. Default: false.'),
 });
@@ -17,7 +21,15 @@ type StrReplaceArguments = z.infer<typeof schema>;
 /** Replaces text in a file: a hidden read, the change made here, a hidden write, one edit card (R31). */
 export const strReplaceTool: Tool<StrReplaceArguments> = {
   name: 'StrReplace',
-  aliases: ['str_replace', 'Edit', 'edit_file', 'EditFile', 'search_replace', 'str_replace_editor', 'str_replace_based_edit_tool'],
+  aliases: [
+    'str_replace',
+    'Edit',
+    'edit_file',
+    'EditFile',
+    'search_replace',
+    'str_replace_editor',
+    'str_replace_based_edit_tool',
+  ],
   argumentAliases: {
     file_path: 'path',
     filePath: 'path',
@@ -56,7 +68,9 @@ function replaceText(path: string, sought: string, replacement: string, all: boo
   return before => {
     if (sought === '') {
       if (before === undefined || before === '') return { after: replacement, summary: `Made ${path}` };
-      return { refusal: `old_string is empty, and ${path} is not. Name the text to replace, or use Write for the whole file.` };
+      return {
+        refusal: `old_string is empty, and ${path} is not. Name the text to replace, or use Write for the whole file.`,
+      };
     }
     if (before === undefined) return { refusal: `File not found: ${path}. Use Write to make it.` };
     const pieces = before.split(sought);

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { openCard, runTool, scriptedCall } from '../../test/tools/scripted-exec.ts';
 import { todoWriteTool } from './todo-write.ts';
 
-const listOf = (todos: readonly { id: string; content: string; status: TodoStatus }[]) => todos.map(({ id, content, status }) => [id, content, status]);
+const listOf = (todos: readonly { id: string; content: string; status: TodoStatus }[]) =>
+  todos.map(({ id, content, status }) => [id, content, status]);
 
 describe('TodoWrite', () => {
   const start = {
@@ -33,7 +34,17 @@ describe('TodoWrite', () => {
     const call = scriptedCall({});
     await runTool(todoWriteTool, start, call);
     await call.context.pause(5);
-    await runTool(todoWriteTool, { merge: true, todos: [{ id: 't1', status: 'completed' }, { id: 't3', content: 'rest' }] }, call);
+    await runTool(
+      todoWriteTool,
+      {
+        merge: true,
+        todos: [
+          { id: 't1', status: 'completed' },
+          { id: 't3', content: 'rest' },
+        ],
+      },
+      call,
+    );
     expect(listOf(call.todos)).toEqual([
       ['t1', 'dig', TodoStatus.COMPLETED],
       ['t2', 'fill', TodoStatus.PENDING],
@@ -62,6 +73,9 @@ describe('TodoWrite', () => {
   it('opens and closes a card', () => {
     const { context } = scriptedCall({});
     expect(openCard(todoWriteTool.open({}, context), 'updateTodosToolCall').args.todos).toEqual([]);
-    expect(openCard(todoWriteTool.close(start, 'cut', context), 'updateTodosToolCall').result.result).toMatchObject({ case: 'error', value: { error: 'cut' } });
+    expect(openCard(todoWriteTool.close(start, 'cut', context), 'updateTodosToolCall').result.result).toMatchObject({
+      case: 'error',
+      value: { error: 'cut' },
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { TodoItemSchema, TodoStatus, UpdateTodosResultSchema, UpdateTodosToolCallSchema } from '@tandem/protocol/agent';
-import type { TodoItem } from '@tandem/protocol/agent';
+import { TodoItemSchema, TodoStatus, UpdateTodosToolCallSchema } from '@tandem/protocol/agent';
+import type { TodoItem, UpdateTodosResultSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
 import { TODO_ITEMS } from './limits.ts';
 import { failure, success } from './outcome.ts';
@@ -17,12 +17,19 @@ type StatusName = keyof typeof STATUS;
 const STATUS_NAMES = Object.keys(STATUS) as [StatusName, ...StatusName[]];
 
 const schema = z.object({
-  merge: z.boolean().describe('true: change and add the todos named here, keep the others. false: the list becomes what is named here.'),
+  merge: z
+    .boolean()
+    .describe(
+      'true: change and add the todos named here, keep the others. false: the list becomes what is named here.',
+    ),
   todos: z
     .array(
       z.object({
         id: z.string().min(1).describe('Name of the todo, the same in every call.'),
-        content: z.string().optional().describe('What is to be done. May be left out in a merge when it stays the same.'),
+        content: z
+          .string()
+          .optional()
+          .describe('What is to be done. May be left out in a merge when it stays the same.'),
         status: z.enum(STATUS_NAMES).optional().describe('Default: as before, pending for a new one.'),
       }),
     )
@@ -53,7 +60,10 @@ function todosCard(
   }));
   return {
     case: 'updateTodosToolCall',
-    value: create(UpdateTodosToolCallSchema, { args: { merge, todos: inputs }, ...(result ? { result: { result } } : {}) }),
+    value: create(UpdateTodosToolCallSchema, {
+      args: { merge, todos: inputs },
+      ...(result ? { result: { result } } : {}),
+    }),
   };
 }
 

@@ -56,7 +56,7 @@ export interface ToolOutcome {
  * `schema` describes and checks the arguments (R57); numbers in strings are coerced, aliases renamed before the check.
  * `open` is the card as it starts; `close` gives the same card an error result, for calls that never ran or broke (R21).
  */
-export interface Tool<Arguments = any> {
+export interface Tool<Arguments = Record<string, unknown>> {
   readonly name: string;
   /** Other names models use for it (R62). */
   readonly aliases: readonly string[];

@@ -17,7 +17,8 @@ import { buildMcpTable } from '../../src/tools/mcp-table.ts';
 import { ExecFailure } from '../../src/tools/tool.ts';
 import type { Card, CardCase, Exec, Tool, ToolContext, ToolFacts, ToolOutcome } from '../../src/tools/tool.ts';
 
-type Answer<Schema extends DescMessage> = MessageInitShape<Schema> extends { result?: infer Result } ? Result | ExecFailure : never;
+type Answer<Schema extends DescMessage> =
+  MessageInitShape<Schema> extends { result?: infer Result } ? Result | ExecFailure : never;
 /** An answer, or how to find it from the arguments. */
 type Scripted<Schema extends DescMessage> = Answer<Schema> | ((args: any) => Answer<Schema>);
 type ShellEvent = MessageInitShape<typeof ShellStreamSchema>['event'];

@@ -1,0 +1,1 @@
+export async function measureNewBlobs(): Promise<never> { throw new Error('x'); }
