@@ -3,6 +3,7 @@ import type { Clock, Log, RunningServer, ServerParts } from '@tandem/server';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ManualClock } from './manual-clock.ts';
 
 /** One line that the server logged. */
 export interface LogLine {
@@ -65,7 +66,10 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     log,
     folder,
     async close(how = { drainMs: 0 }) {
-      await server.close(how);
+      const closing = server.close(how);
+      // draining waits on the clock, and a clock that stands would never let it end
+      if (parts.clock instanceof ManualClock) parts.clock.advance(how.drainMs ?? 0);
+      await closing;
       if (!kept) rmSync(folder, { recursive: true, force: true });
     },
   };

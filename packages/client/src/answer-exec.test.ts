@@ -54,7 +54,7 @@ const read = (id: number, path = 'a') => ask(id, { case: 'readArgs', value: { pa
 /** Lets everything that is ready run. */
 const settle = () => new Promise(resolve => setImmediate(resolve));
 
-it('answers with the result and then closes the exec', async () => {
+it('[§10.1-answer-carries-id] answers with the result and then closes the exec', async () => {
   const { stream, sent, said, held } = desk([
     { kind: 'readArgs', run: args => Promise.resolve(readResult(args.path)) },
   ]);
@@ -66,7 +66,7 @@ it('answers with the result and then closes the exec', async () => {
   expect(held.now).toBe(0);
 });
 
-it('throws for a kind it cannot do, for one it does not know, and for an executor that fails', async () => {
+it('[§11-throw, §22.2-each-exec-answered] throws for a kind it cannot do, for one it does not know, and for an executor that fails', async () => {
   const { stream, said } = desk([{ kind: 'readArgs', run: () => Promise.reject(new Error('disk on fire')) }]);
   stream.ask(ask(1, { case: 'computerUseArgs', value: {} }));
   stream.ask(ask(2, { case: undefined }));
@@ -102,7 +102,7 @@ it('throws for an answer that does not fit, is none, or is no message', async ()
   ]);
 });
 
-it('runs the same exec once, and answers as often as it is asked', async () => {
+it('[S17-same-exec-runs-once] runs the same exec once, and answers as often as it is asked', async () => {
   let runs = 0;
   const { stream, said } = desk([
     {
@@ -141,7 +141,7 @@ it('reads again when a new id asks the same: only ids of one stream are remember
   expect(runs).toBe(3);
 });
 
-it('says every three seconds that an exec is still running', async () => {
+it('[R17-client-exec-heartbeats] says every three seconds that an exec is still running', async () => {
   const { stream, said, clock } = desk([{ kind: 'readArgs', run: () => never() }]);
   stream.ask(read(1));
   clock.pass(9_000);
@@ -149,7 +149,7 @@ it('says every three seconds that an exec is still running', async () => {
   expect(said()).toEqual(['heartbeat 1', 'heartbeat 1', 'heartbeat 1']);
 });
 
-it("aborts by the exec's id, and answers for an executor that does not obey", async () => {
+it("[§18-abort-kills] aborts by the exec's id, and answers for an executor that does not obey", async () => {
   let aborted = false;
   const { stream, said, clock } = desk([
     {

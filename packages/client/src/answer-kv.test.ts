@@ -12,7 +12,7 @@ const question = (message: MessageInitShape<typeof KvServerMessageSchema>['messa
   create(KvServerMessageSchema, { id, message: message! });
 const data = new TextEncoder().encode('{"role":"user"}');
 
-it('keeps a blob whose id is its hash, and gives it back under the number of the question', async () => {
+it('[§13-kv-set-acknowledged, §13-kv-get] keeps a blob whose id is its hash, and gives it back under the number of the question', async () => {
   const blobs = memoryBlobStore();
   const blobId = await hashBlob(data);
   const set = await answerKv(question({ case: 'setBlobArgs', value: { blobId, blobData: data } }, 0), blobs, clock);
@@ -22,7 +22,7 @@ it('keeps a blob whose id is its hash, and gives it back under the number of the
   expect(got).toMatchObject({ id: 3, message: { case: 'getBlobResult', value: { blobData: data } } });
 });
 
-it('answers an unknown blob with an empty result, not with an error', async () => {
+it('[§13-kv-get] answers an unknown blob with an empty result, not with an error', async () => {
   const answer = await answerKv(
     question({ case: 'getBlobArgs', value: { blobId: new Uint8Array(32) } }),
     memoryBlobStore(),

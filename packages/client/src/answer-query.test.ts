@@ -16,7 +16,7 @@ const queryOf = (name: string) =>
   });
 const branchOf = (value: unknown): string | undefined => (value as { result?: { case?: string } }).result?.case;
 
-it.each(queries)('answers %s when nobody does, with the branch that fits', async name => {
+it.each(queries)('[§12-answer-in-kind] answers %s when nobody does, with the branch that fits', async name => {
   const answer = await answerToQuery(queryOf(name), undefined, signal);
   const overWire = fromBinary(InteractionResponseSchema, toBinary(InteractionResponseSchema, answer));
   expect(overWire.id).toBe(5);

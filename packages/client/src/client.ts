@@ -42,7 +42,14 @@ export interface AgentClientOptions {
 export class AgentClient {
   private readonly surroundings: RunSurroundings;
 
+  /** Throws when the address is none, or the silence is outside of what the rules allow. */
   constructor(options: AgentClientOptions) {
+    const silenceMs = options.silenceMs ?? limits.silence;
+    if (!(silenceMs >= limits.silenceShortest && silenceMs <= limits.silenceLongest)) {
+      throw new RangeError(
+        `silenceMs is ${silenceMs}; it has to be from ${limits.silenceShortest} to ${limits.silenceLongest}`,
+      );
+    }
     this.surroundings = {
       connection: makeConnection({
         transport: options.transport ?? fetchTransport(),
@@ -55,7 +62,7 @@ export class AgentClient {
       answerQuery: options.answerQuery,
       clock: options.clock ?? systemClock,
       ids: options.ids ?? randomIds,
-      silenceMs: options.silenceMs ?? limits.silence,
+      silenceMs,
     };
   }
 

@@ -10,6 +10,9 @@ export const limits = {
   catalogueBytes: 16 * 1024 * 1024,
   /** A stream without one whole frame for this long is given up; servers send a heartbeat every 5 s (R16, R17). */
   silence: 30_000,
+  /** What that time may be set to (R17). */
+  silenceShortest: 15_000,
+  silenceLongest: 75_000,
   /** Between two client heartbeats (R17). */
   clientHeartbeat: 5_000,
   /** Between two heartbeats of a running exec (R17). */

@@ -6,6 +6,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { fastClock } from '../test/clocks.ts';
 import { FakeServer } from '../test/fake-server.ts';
 import type { FakeStream, Intercept } from '../test/fake-server.ts';
+import { approveQuery } from './answer-query.ts';
+import { hashBlob } from './blob-store.ts';
 import { AgentClient } from './client.ts';
 import type { AgentClientOptions } from './client.ts';
 import type { EndEvent, RunEvent } from './event.ts';
@@ -58,7 +60,7 @@ function slowWrite(): { executor: AnyExecutor; runs: () => number; finish: () =>
 }
 
 describe('a run', () => {
-  it('ends after turn_ended and EndStream {}, with the text after the last tool call', async () => {
+  it('[R26-new-part-after-tool] ends after turn_ended and EndStream {}, with the text after the last tool call', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('before ');
@@ -162,7 +164,7 @@ describe('a run', () => {
     expect(end).toMatchObject({ outcome: 'failed', error: { code: 'internal', retryable: false } });
   });
 
-  it("fails at once, in the server's words, with an error that is not retryable", async () => {
+  it("[§24-error-end-is-failure] fails at once, in the server's words, with an error that is not retryable", async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('so far ');
@@ -240,8 +242,106 @@ describe('a run', () => {
   });
 });
 
+describe('a run that takes its time', () => {
+  it('[R17-client-heartbeats] tells the server every five seconds that the client is there', async () => {
+    const times: number[] = [];
+    const client = await makeClient(async stream => {
+      const beats = (all: typeof stream.messages) => all.filter(message => message.case === 'clientHeartbeat').length;
+      for (let count = 1; count <= 4; count++) {
+        await stream.until(`heartbeat ${count}`, all => beats(all) >= count);
+        times.push(Date.now());
+        stream.update({ case: 'heartbeat', value: {} });
+      }
+      stream.finish();
+    });
+    await client.run({ prompt: 'Go.' }).done;
+    const between = times.slice(1).map((time, index) => (time - times[index]!) * FAST);
+    expect(Math.min(...between)).toBeGreaterThan(2_500);
+    expect(server!.streams).toHaveLength(1);
+  });
+
+  it('[S01-watchdog-pauses] does not take a long tool of its own for silence of the server', async () => {
+    const write = slowWrite();
+    const client = await makeClient(
+      async stream => {
+        await stream.runRequest();
+        const id = stream.ask({ case: 'writeArgs', value: { path: 'a', toolCallId: 'call-1' } });
+        // Ten heartbeats of an exec are as long as the silence that ends an attempt; twelve are longer.
+        await stream.until('twelve exec heartbeats', () => stream.heard(id).control.length >= 12);
+        write.finish();
+        await stream.settled(id);
+        stream.finish();
+      },
+      { executors: [write.executor] },
+    );
+    expect((await client.run({ prompt: 'Go.' }).done).outcome).toBe('ended');
+    expect(server!.streams).toHaveLength(1);
+  });
+
+  it('answers blobs and questions beside each other, each under its own number', async () => {
+    const data = new TextEncoder().encode('kept');
+    const blobId = await hashBlob(data);
+    const client = await makeClient(
+      async stream => {
+        await stream.runRequest();
+        stream.send({
+          case: 'kvServerMessage',
+          value: { id: 1, message: { case: 'setBlobArgs', value: { blobId, blobData: data } } },
+        });
+        stream.send({ case: 'kvServerMessage', value: { id: 2, message: { case: 'getBlobArgs', value: { blobId } } } });
+        stream.send({
+          case: 'interactionQuery',
+          value: { id: 1, query: { case: 'webSearchRequestQuery', value: { args: { searchTerm: 'x' } } } },
+        });
+        const got = await stream.until('the blob', all =>
+          all.find(message => message.case === 'kvClientMessage' && message.value.id === 2),
+        );
+        expect(got).toMatchObject({ value: { message: { case: 'getBlobResult', value: { blobData: data } } } });
+        const answer = await stream.until('the answer', all =>
+          all.find(message => message.case === 'interactionResponse'),
+        );
+        expect(answer).toMatchObject({
+          value: { id: 1, result: { case: 'webSearchRequestResponse', value: { result: { case: 'approved' } } } },
+        });
+        stream.finish();
+      },
+      { answerQuery: query => Promise.resolve(approveQuery(query)) },
+    );
+    const { events, end } = await collect(client.run({ prompt: 'Go.' }));
+    expect(end.outcome).toBe('ended');
+    expect(events.find(event => event.type === 'question')).toEqual({
+      type: 'question',
+      id: 1,
+      kind: 'web_search',
+      query: { args: { searchTerm: 'x' } },
+    });
+  });
+
+  it('[X07-big-arguments] passes on 200 KB of arguments in fifty pieces, and all of them at the start of the call', async () => {
+    const content = Array.from({ length: 50 }, (_, index) => `${index}:${'漢"\\n'.repeat(1_000)}`);
+    const streamContent = content.join('');
+    const client = await makeClient(async stream => {
+      await stream.runRequest();
+      const call = { callId: 'call-1', modelCallId: 'm-1' };
+      for (const argsTextDelta of content) {
+        stream.update({
+          case: 'partialToolCall',
+          value: { ...call, argsTextDelta, toolCall: { tool: { case: 'editToolCall', value: {} } } },
+        });
+      }
+      const toolCall = { tool: { case: 'editToolCall' as const, value: { args: { path: 'a', streamContent } } } };
+      stream.update({ case: 'toolCallStarted', value: { ...call, toolCall } });
+      stream.finish();
+    });
+    const { events } = await collect(client.run({ prompt: 'Go.' }));
+    const calls = events.filter(event => event.type === 'tool');
+    expect(calls.map(call => call.argsTextDelta ?? '').join('')).toBe(streamContent);
+    expect(calls.find(call => call.status === 'running')?.args).toEqual({ path: 'a', streamContent });
+  });
+});
+
 describe('a broken attempt', () => {
-  it('is followed by another with the same user message when no checkpoint came', async () => {
+  it('[§24-close-is-no-success] is followed by another with the same user message when no checkpoint came', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       if (stream.index === 0) {
@@ -261,24 +361,25 @@ describe('a broken attempt', () => {
     expect(events.find(event => event.type === 'retry')).toMatchObject({ attempt: 2 });
   });
 
-  it('resumes from the last checkpoint, and takes back only the text after it', async () => {
+  it('[§23-checkpoint-replaces] resumes from the last checkpoint, and takes back only the text after it', async () => {
     const client = await makeClient(async stream => {
       const request = await stream.runRequest();
       if (stream.index === 0) {
         stream.text('kept ');
+        stream.checkpoint({ readPaths: ['/zero'], pendingToolCalls: ['call-0'] });
         stream.checkpoint({ readPaths: ['/one'] });
         stream.text('lost');
         return stream.cut();
       }
       expect(request.action?.action.case).toBe('resumeAction');
-      expect(request.conversationState?.readPaths).toEqual(['/one']);
+      expect(request.conversationState).toMatchObject({ readPaths: ['/one'], pendingToolCalls: [] });
       stream.finish('new');
     });
     const end = await client.run({ prompt: 'Go.' }).done;
     expect([end.outcome, end.text]).toEqual(['ended', 'kept new']);
   });
 
-  it('counts an end without turn_ended as broken', async () => {
+  it('[§24-close-is-no-success] counts an end without turn_ended as broken', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       if (stream.index === 0) return stream.end();
@@ -288,7 +389,7 @@ describe('a broken attempt', () => {
     expect(server!.streams).toHaveLength(2);
   });
 
-  it('is given up after silence, and the next one goes on', async () => {
+  it('[R17-silence-given-up] is given up after silence, and the next one goes on', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       if (stream.index > 0) return stream.finish('back');
@@ -349,7 +450,7 @@ describe('a broken attempt', () => {
 });
 
 describe('a cancelled run', () => {
-  it('tells the server and takes its end', async () => {
+  it('[§24-error-end-is-failure] tells the server and takes its end', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('so far ');

@@ -9,7 +9,7 @@ function watch() {
   return { clock, silence, seen };
 }
 
-it('is noticed after 30 s without a frame, and only once', () => {
+it('[R17-silence-given-up] is noticed after 30 s without a frame, and only once', () => {
   const { clock, seen } = watch();
   clock.pass(29_999);
   expect(seen.silent).toBe(0);
@@ -30,7 +30,7 @@ it('begins anew with each frame', () => {
   expect(seen.silent).toBe(1);
 });
 
-it('does not count while it is held, and starts anew with the last release', () => {
+it('[S01-watchdog-pauses] does not count while it is held, and starts anew with the last release', () => {
   const { clock, silence, seen } = watch();
   silence.hold();
   silence.hold();

@@ -6,7 +6,8 @@ import type { Clock } from './clock.ts';
 import { paths } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { refusal } from './downlink.ts';
-import { AttemptFailure, connectionFailure, failureOf, protocolFailure } from './failure.ts';
+import { connectionFailure, failureOf, protocolFailure } from './failure.ts';
+import type { AttemptFailure } from './failure.ts';
 import { limits } from './limits.ts';
 import { readBody } from './transport.ts';
 

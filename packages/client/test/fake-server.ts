@@ -2,10 +2,11 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { EnvelopeReader, decodeAppend, encodeEndStream, encodeEnvelope } from '@tandem/protocol';
 import type { Fault } from '@tandem/protocol';
-import { AgentServerMessageSchema, ConversationStateStructureSchema } from '@tandem/protocol/agent';
+import { AgentServerMessageSchema } from '@tandem/protocol/agent';
 import type {
   AgentClientMessage,
   AgentRunRequest,
+  ConversationStateStructureSchema,
   ExecClientControlMessage,
   ExecClientMessage,
   ExecServerMessageSchema,

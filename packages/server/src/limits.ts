@@ -12,6 +12,8 @@ export const ENDED_MS = 60_000;
 export const DOWNLINK_PAUSE_BYTES = 4 * 1024 * 1024;
 /** Unread frames above this end the stream retryably (R19): three messages of the largest size. */
 export const DOWNLINK_MAX_BYTES = 3 * 64 * 1024 * 1024;
+/** Small frames share a slab of this size: a few ticks' worth. A frame that waits for its reader keeps its slab in memory, so not more. */
+export const FRAME_SLAB_BYTES = 16 * 1024;
 /** A RunSSE request is one request id; nothing honest comes near. */
 export const RUN_SSE_REQUEST_BYTES = 64 * 1024;
 /** Frames above this stay plain: compressing one would hold every other stream for longer than it saves. */

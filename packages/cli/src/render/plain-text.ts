@@ -25,7 +25,7 @@ export function visibleText(text: string): string {
 /** The same as one line of at most `longest` characters. */
 export function plainLine(text: string, longest: number): string {
   const line = plainText(text).replace(/\s+/g, ' ').trim();
-  const characters = Array.from(line.slice(0, longest * 2));
+  const characters = Array.from(line.slice(0, (longest + 1) * 2));
   return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : line;
 }
 

@@ -11,7 +11,7 @@ async function remove(machine: Machine, path: string) {
   return branchOf(answer);
 }
 
-it('deletes a file and tells what was in it', async () => {
+it('[§10.2-delete] deletes a file and tells what was in it', async () => {
   const { machine, file } = makeMachine({ 'a.txt': 'was\r\nhere' });
   expect(await remove(machine, 'a.txt')).toMatchObject([
     'success',
@@ -28,7 +28,7 @@ it('deletes a link and leaves what it points to, also when that is outside', asy
   expect([existsSync(join(root, 'link')), existsSync(join(base, 'target'))]).toEqual([false, true]);
 });
 
-it('refuses a directory, tells a missing file, and stays inside the workspace', async () => {
+it('[§10.2-delete, product-permission-outside] refuses a directory, tells a missing file, and stays inside the workspace', async () => {
   const { machine, root, base, file } = makeMachine({ 'src/a': '' });
   writeFileSync(join(base, 'victim'), 'mine');
   symlinkSync(base, join(root, 'out'));

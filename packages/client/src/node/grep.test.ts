@@ -38,7 +38,7 @@ async function files(args: Args) {
   return one.value.files;
 }
 
-it('gives matching lines by file, named from the root on: hidden ones too, ignored ones and .git not', async () => {
+it('[§10.2-grep] gives matching lines by file, named from the root on: hidden ones too, ignored ones and .git not', async () => {
   expect(await lines({ pattern: 'alpha' })).toEqual([
     './.hidden/four.ts:1 alpha',
     './src/deep/two.py:1 alpha = 3',
@@ -65,7 +65,7 @@ it('counts lines in all, and those that match', async () => {
   expect(one?.value).toMatchObject({ totalLines: 3, totalMatchedLines: 1, clientTruncated: false });
 });
 
-it('gives matching files, and counts', async () => {
+it('[§10.2-grep] gives matching files, and counts', async () => {
   expect(await files({ pattern: 'alpha', path: 'src' })).toEqual(['./src/deep/two.py', './src/one.ts']);
   const { one } = await grep({ pattern: 'alpha', path: 'src', outputMode: 'count' });
   expect(one).toMatchObject({
@@ -117,7 +117,7 @@ it('gives an empty branch when nothing matches', async () => {
   expect(await files({ pattern: 'zzz' })).toEqual([]);
 });
 
-it('reports a bad pattern, a missing path and an unknown mode', async () => {
+it('[§10.2-grep] reports a bad pattern, a missing path and an unknown mode', async () => {
   expect((await grep({ pattern: '(' })).error).toMatch(/unclosed group/);
   expect((await grep({ pattern: 'x', path: 'none' })).error).toMatch(/does not exist/);
   expect((await grep({ pattern: 'x', outputMode: 'lines' })).error).toMatch(/output_mode is lines/);

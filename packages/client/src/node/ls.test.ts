@@ -26,7 +26,7 @@ function names(node: LsDirectoryTreeNode): string[] {
   ];
 }
 
-it('lists a tree with hidden files, without .git and what git ignores', async () => {
+it('[§10.2-ls] lists a tree with hidden files, without .git and what git ignores', async () => {
   const { root, branch } = await list(
     {
       'src/deep/a.ts': '',
@@ -44,7 +44,7 @@ it('lists a tree with hidden files, without .git and what git ignores', async ()
   expect(root).toMatchObject({ numFiles: 4, childrenWereProcessed: true, fullSubtreeExtensionCounts: { '.ts': 2 } });
 });
 
-it('leaves out what it is told to', async () => {
+it('[§10.2-ls] leaves out what it is told to', async () => {
   const { root } = await list(
     { 'src/a.ts': '', 'pixel.png': '', 'deep/pixel.png': '', 'deep/b': '' },
     { path: '', ignore: ['src', '*.png'] },

@@ -11,7 +11,7 @@ function make(mode: PermissionMode, answer?: boolean) {
 const write = (inside: boolean) => ({ kind: 'write' as const, path: '/ws/a', inside, signal });
 const run = (command: string, inside = true) => ({ command, workingDirectory: '/ws', inside, denied: [], signal });
 
-it('read-only refuses every change, asks nobody, and runs only what is harmless', async () => {
+it('[product-permission-read-only] read-only refuses every change, asks nobody, and runs only what is harmless', async () => {
   const { permission, asked } = make('read-only', true);
   expect(await permission.change(write(true))).toMatchObject({ allowed: false, readOnly: true });
   expect(await permission.run(run('touch a'))).toMatchObject({ allowed: false, readOnly: true });
@@ -19,7 +19,7 @@ it('read-only refuses every change, asks nobody, and runs only what is harmless'
   expect(asked).toEqual([]);
 });
 
-it('auto allows what stays inside, and refuses the rest when nobody can be asked', async () => {
+it('[product-permission-outside] auto allows what stays inside, and refuses the rest when nobody can be asked', async () => {
   const { permission } = make('auto');
   expect(await permission.change(write(true))).toEqual({ allowed: true });
   expect(await permission.run(run('touch a'))).toEqual({ allowed: true });

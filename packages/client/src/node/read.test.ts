@@ -15,7 +15,7 @@ async function read(tree: Record<string, string | Uint8Array>, args: MessageInit
 }
 const lines = 'one\ntwo\nthree\nfour\n';
 
-it('gives text with its absolute path, its size on disk, and its pieces counted', async () => {
+it('[§10.2-read] gives text with its absolute path, its size on disk, and its pieces counted', async () => {
   const { branch, value, file } = await read({ 'a.txt': 'a\r\nb\r\n' }, { path: 'a.txt' });
   expect(branch).toBe('success');
   expect(value).toMatchObject({
@@ -42,10 +42,13 @@ it.each([
   [{ offset: -99 }, lines, true],
   [{ offset: 99, limit: 3 }, lines, false],
   [{ offset: 0, limit: 0 }, lines, false],
-])('takes the range %j, and the lines of the whole file as the total', async (range, content, rangeApplied) => {
-  const { value } = await read({ 'a.txt': lines }, { path: 'a.txt', ...range });
-  expect(value).toMatchObject({ output: { case: 'content', value: content }, rangeApplied, totalLines: 5 });
-});
+])(
+  '[§10.2-read-range] takes the range %j, and the lines of the whole file as the total',
+  async (range, content, rangeApplied) => {
+    const { value } = await read({ 'a.txt': lines }, { path: 'a.txt', ...range });
+    expect(value).toMatchObject({ output: { case: 'content', value: content }, rangeApplied, totalLines: 5 });
+  },
+);
 
 it('gives an image as bytes', async () => {
   const { value } = await read({ 'a.png': PNG }, { path: 'a.png' });
@@ -53,7 +56,7 @@ it('gives an image as bytes', async () => {
   expect(Buffer.from((value['output'] as { value: Uint8Array }).value).equals(PNG)).toBe(true);
 });
 
-it('refuses a directory, a binary file and a pipe, with the reason', async () => {
+it('[§10.2-read-refusals] refuses a directory, a binary file and a pipe, with the reason', async () => {
   expect(await read({ 'src/a': '' }, { path: 'src' })).toMatchObject({
     branch: 'invalidFile',
     value: { reason: 'Path is a directory, not a file' },
@@ -68,7 +71,7 @@ it('refuses a directory, a binary file and a pipe, with the reason', async () =>
   expect(branchOf(answer)).toMatchObject(['invalidFile', { reason: 'Path is a device or pipe, not a file' }]);
 });
 
-it('says that a file is not there, also below a file', async () => {
+it('[§10.2-read-refusals] says that a file is not there, also below a file', async () => {
   expect((await read({}, { path: 'none/a' })).branch).toBe('fileNotFound');
   expect((await read({ a: '' }, { path: 'a/b' })).branch).toBe('fileNotFound');
 });

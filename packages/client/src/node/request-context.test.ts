@@ -12,7 +12,7 @@ async function context(made: ReturnType<typeof makeMachine>): Promise<RequestCon
   return value['requestContext'] as RequestContext;
 }
 
-it('tells the machine, the workspace and the folder of terminals', async () => {
+it('[§10.2-request-context] tells the machine, the workspace and the folder of terminals', async () => {
   const made = makeMachine();
   const { env } = await context(made);
   expect(env).toMatchObject({
@@ -25,7 +25,7 @@ it('tells the machine, the workspace and the folder of terminals', async () => {
   expect(env?.timeZone).toMatch(/^UTC$|\//);
 });
 
-it('brings the rules, each with what it holds for', async () => {
+it('[§10.2-request-context] brings the rules, each with what it holds for', async () => {
   const made = makeMachine({
     'AGENTS.md': 'The codeword is pangolin.\n',
     '.cursor/rules/always.mdc': '---\nalwaysApply: true\n---\nThe animal is okapi.\n',

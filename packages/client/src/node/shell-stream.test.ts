@@ -60,7 +60,7 @@ async function until<T>(look: () => T | undefined | false): Promise<T> {
 }
 const terminalFile = (machine: Machine, shellId: number) => join(machine.terminals.path, `${shellId}.txt`);
 
-it('streams both outputs between start and exit', async () => {
+it('[§10.2-shell-stream] streams both outputs between start and exit', async () => {
   const { machine, root } = makeMachine();
   const { cases, stdout, stderr, exit } = await run(machine, { command: 'echo out; echo err >&2; exit 3' });
   expect([stdout, stderr]).toEqual(['out\n', 'err\n']);
@@ -98,7 +98,7 @@ it('refuses a folder that does not exist, and runs nothing', async () => {
   expect(existsSync(file('made'))).toBe(false);
 });
 
-it('refuses in a read-only run what is not known to be harmless', async () => {
+it('[§10.2-shell-rejected, product-permission-read-only] refuses in a read-only run what is not known to be harmless', async () => {
   const { machine, file } = makeMachine({ a: 'text' }, { mode: 'read-only' });
   expect((await run(machine, { command: 'touch made' })).rejected).toMatchObject({
     command: 'touch made',
@@ -126,7 +126,7 @@ it('does not wait for what a command leaves running', async () => {
   process.kill(pid);
 });
 
-it('kills the whole group when it is aborted', async () => {
+it('[§18-abort-kills] kills the whole group when it is aborted', async () => {
   const { machine } = makeMachine();
   const controller = new AbortController();
   const events: Event[] = [];
@@ -172,7 +172,7 @@ it('stops a command at its hard timeout', async () => {
   });
 });
 
-it('goes to the background after its time, and writes on into its terminal file', async () => {
+it('[§10.2-shell-background, R30-terminal-file-written] goes to the background after its time, and writes on into its terminal file', async () => {
   const { machine, root } = makeMachine();
   const { cases, stdout, backgrounded } = await run(machine, {
     command: 'echo begin; sleep 0.8; echo "more ✓"; exit 5',

@@ -23,7 +23,7 @@ async function write(machine: Machine, args: MessageInitShape<typeof WriteArgsSc
 }
 const text = (path: string) => readFileSync(path, 'utf8');
 
-it('writes a new file, its folders too, and tells its size in bytes', async () => {
+it('[§10.2-write] writes a new file, its folders too, and tells its size in bytes', async () => {
   const { machine, file } = makeMachine();
   expect(
     await write(machine, { path: 'new/deep/a.txt', fileText: 'one\ntwo 漢\n', returnFileContentAfterWrite: true }),
@@ -44,7 +44,7 @@ it('replaces the whole file, and gives its content back only when asked', async 
   expect(text(file('a'))).toBe('');
 });
 
-it('keeps line ends, byte order mark and mode of the file', async () => {
+it('[R31-file-keeps-line-ends] keeps line ends, byte order mark and mode of the file', async () => {
   const { machine, file } = makeMachine({ 'dos.txt': '\ufeffone\r\ntwo\r\n' });
   chmodSync(file('dos.txt'), 0o754);
   expect(
@@ -76,7 +76,7 @@ it('keeps the other names of a file', async () => {
   expect(text(file('b'))).toBe('new');
 });
 
-it('refuses what leads out of the workspace: dots, an absolute path, links, a link to nothing yet', async () => {
+it('[product-permission-outside] refuses what leads out of the workspace: dots, an absolute path, links, a link to nothing yet', async () => {
   const { machine, root, base } = makeMachine({ 'src/a': '' });
   const victim = join(base, 'victim');
   writeFileSync(victim, 'mine');
@@ -100,7 +100,7 @@ it('refuses what leads out of the workspace: dots, an absolute path, links, a li
   expect(readdirSync(base).sort()).toEqual(['victim', 'workspace']);
 });
 
-it('read-only refuses with its own branch, and makes no folder', async () => {
+it('[product-permission-read-only] read-only refuses with its own branch, and makes no folder', async () => {
   const { machine, file } = makeMachine({ a: 'old' }, { mode: 'read-only' });
   expect(await write(machine, { path: 'a', fileText: 'x' })).toMatchObject([
     'permissionDenied',

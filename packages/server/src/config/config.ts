@@ -14,7 +14,7 @@ export interface CompatibleProvider {
 }
 
 /** The built-in model that needs no provider. */
-export interface DemoProvider {
+interface DemoProvider {
   readonly name: string;
   readonly type: 'demo';
 }

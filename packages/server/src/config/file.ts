@@ -50,7 +50,7 @@ export function expandHome(path: string, env: Environment): string {
 }
 
 /** Where a person's own config lives. */
-export function userConfigFolder(env: Environment): string {
+function userConfigFolder(env: Environment): string {
   return join(env['XDG_CONFIG_HOME'] || join(homeFolder(env), '.config'), 'tandem');
 }
 

@@ -6,7 +6,7 @@ export interface Problem {
 }
 
 /** A path as a person writes it: `providers.local.models[0].id`. */
-export function writePath(path: readonly PropertyKey[]): string {
+function writePath(path: readonly PropertyKey[]): string {
   let text = '';
   for (const key of path) {
     if (typeof key === 'number') text += `[${key}]`;

@@ -47,12 +47,12 @@ export function readConfigFile(file: ConfigFile, env: Environment): FileSettings
 
 function parseText(file: ConfigFile): unknown {
   try {
-    const value: unknown = file.path.endsWith('.json') ? JSON.parse(file.text) : parse(file.text);
+    const value: unknown = parse(file.text, { logLevel: 'error' }); // JSON is YAML too
     return value ?? {}; // an empty file says nothing
   } catch (error) {
-    throw new ConfigError(`The config ${file.path} cannot be read: ${(error as Error).message.trim()}`, {
-      cause: error,
-    });
+    // Only its first line: the rest quotes the file, which may hold keys.
+    const [reason = ''] = (error as Error).message.split('\n');
+    throw new ConfigError(`The config ${file.path} cannot be read: ${redactText(reason).replace(/:$/, '')}.`);
   }
 }
 
@@ -78,7 +78,7 @@ function problemsOf(issue: z.core.$ZodIssue, value: unknown): Problem[] {
       return { path: [...path, key], says: `unknown key${hint ? `, did you mean ${hint}?` : expected}` };
     });
   }
-  const found = foundAt(value, path);
+  const found = issue.code === 'invalid_key' ? JSON.stringify(path.at(-1)) : foundAt(value, path);
   const wantsQuotes = issue.code === 'invalid_type' && issue.expected === 'string' && /^(?:\d|true|false)/.test(found);
   return [{ path, says: `${expectedBy(issue)}, found ${found}${wantsQuotes ? ' without quotes' : ''}` }];
 }

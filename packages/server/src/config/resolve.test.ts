@@ -109,6 +109,11 @@ describe('a config file', () => {
     expect((await resolveWith({ host: '::1', port: 0 })).listen).toMatchObject({ host: '::1', port: 0 });
   });
 
+  test('takes a port from the environment', async () => {
+    const config = await resolveText('providers: { d: { type: demo } }\nlisten: { port: "${PORT}" }', { PORT: '8123' });
+    expect(config.listen.port).toBe(8123);
+  });
+
   test('may name a store beside itself, or none that stays', async () => {
     expect((await resolveText('providers: { d: { type: demo } }\nstore: { url: "sqlite:x.db" }')).store.file).toBe(
       join(cwd, 'x.db'),
@@ -177,9 +182,20 @@ describe('a wrong config file is refused', () => {
     ],
     ['no provider at all', 'providers: {}', 'providers: expected at least one provider, found none'],
     ['text that is no YAML', 'listen: [', 'cannot be read:'],
+    [
+      'a provider name with a slash',
+      'providers: { a/b: { type: demo } }',
+      'providers["a/b"]: expected letters, digits, dots, dashes and underscores, found "a/b"',
+    ],
     ['a list', '- 1', 'the file: expected object, found a list'],
   ])('for %s', async (_, text, message) => {
     expect(await refusal(text, { EMPTY: '' })).toContain(message);
+  });
+
+  test('without quoting a file that cannot be parsed', async () => {
+    const message = await refusal('providers:\n  x: { apiKey: hunter2hunter2\n  y: 3');
+    expect(message).toMatch(/cannot be read: .* at line \d+, column \d+\.$/);
+    expect(message).not.toContain('hunter2');
   });
 
   test('with everything that is wrong at once, and no secret', async () => {

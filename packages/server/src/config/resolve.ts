@@ -63,7 +63,7 @@ export async function resolveConfig(place: ConfigPlace): Promise<Config> {
 }
 
 /** Whether a listen address is reached from this machine alone. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 

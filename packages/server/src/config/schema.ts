@@ -9,7 +9,10 @@ const providerName = z
 const address = z
   .string()
   .regex(/^https?:\/\/[^\s/@]+(\/[^\s]*)?$/, 'expected an http or https address without a user name');
-const tokens = z.int().positive();
+/** Numbers may come from the environment, as text. */
+const digitsAsNumber = (found: unknown) =>
+  typeof found === 'string' && /^\d{1,15}$/.test(found) ? Number(found) : found;
+const tokens = z.preprocess(digitsAsNumber, z.int().positive());
 
 const value = z.union([
   name.transform(text => ({ value: text }) as { value: string; displayName?: string }),
@@ -23,7 +26,7 @@ const parameter = z.strictObject({
 });
 
 /** One model of a provider. What is not said is assumed small. */
-export const modelSchema = z.strictObject({
+const modelSchema = z.strictObject({
   id: name,
   name: name.optional(),
   description: z.string().optional(),
@@ -50,7 +53,7 @@ const compatibleSchema = z.strictObject({
 
 const demoSchema = z.strictObject({ type: z.literal('demo') });
 
-export const providerSchema = z.discriminatedUnion('type', [compatibleSchema, demoSchema]);
+const providerSchema = z.discriminatedUnion('type', [compatibleSchema, demoSchema]);
 
 const limitsSchema = z.strictObject(
   Object.fromEntries(
@@ -63,7 +66,7 @@ export const fileSchema = z.strictObject({
   listen: z
     .strictObject({
       host: name.optional(),
-      port: z.int().min(0).max(65_535).optional(),
+      port: z.preprocess(digitsAsNumber, z.int().min(0).max(65_535)).optional(),
       allowedOrigins: z
         .array(z.string().regex(/^https?:\/\/[^\s/]+$/, 'expected an origin such as https://example.org'))
         .optional(),

@@ -12,7 +12,9 @@ import type { DoorOptions } from './door.ts';
 import { housekeepingPaths, laterPaths } from './housekeeping.ts';
 import type { Handler, Request, Response } from './listen.ts';
 import { reply, replyFault, replyJson } from './reply.ts';
-import { CONNECT_PROTO, runSse } from './run-sse.ts';
+import { runBidi } from './run-bidi.ts';
+import { runSse } from './run-sse.ts';
+import { CONNECT_PROTO } from './stream-call.ts';
 
 /** What the routes need of the server. */
 export interface RouteContext {
@@ -32,6 +34,7 @@ type Route = (request: Request, response: Response, context: RouteContext) => vo
 const posts: Readonly<Record<string, Route>> = {
   '/aiserver.v1.BidiService/BidiAppend': bidiAppend,
   '/agent.v1.AgentService/RunSSE': runSse,
+  '/agent.v1.AgentService/Run': runBidi,
   '/auth/exchange_user_api_key'(request, response, { authenticator }) {
     const answer = authenticator.exchange(bearerOf(request));
     if (answer instanceof Fault) replyFault(response, answer);

@@ -46,6 +46,18 @@ describe('call ids', () => {
     ).toEqual(['call_1', 'call_2', 'call_1', 'call_2']);
   });
 
+  test('of others that no provider takes are replaced by stable ones, and so are names', () => {
+    const foreign = (toolCallId: string): ModelMessage[] => [
+      { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'functions.Read file', args: {} }] },
+      resultOf(toolCallId, 'x'),
+    ];
+    const [call, result] = idsIn(foreign('call_1\nfc_2'));
+    expect(call).toMatch(/^call_[0-9a-f]{32}$/);
+    expect(result).toBe(call);
+    expect(idsIn(foreign('x'.repeat(65)))[0]).not.toBe(call);
+    expect(translatePrompt(foreign('a'), SEEING)[0]?.content[0]).toMatchObject({ toolName: 'functions_Read_file' });
+  });
+
   test('may repeat from one message to the next, as the provider wrote them', () => {
     const messages = [
       callsOf('p/m', ['call_1', '0']),
@@ -172,5 +184,25 @@ test('parts nobody knows are left out, and a message of nothing else with them',
   expect(prompt).toEqual([
     { role: 'user', content: [{ type: 'text', text: 'hi' }] },
     { role: 'user', content: [{ type: 'text', text: 'again' }] },
+  ]);
+});
+
+test('a text file is shown with its name, any other file is a note', () => {
+  const data = Buffer.from('a,b\n1,2').toString('base64');
+  const [message] = translatePrompt(
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'file', data, mediaType: 'text/csv', filename: 't.csv' },
+          { type: 'file', data, mediaType: 'application/pdf', filename: 'p.pdf' },
+        ],
+      },
+    ],
+    SEEING,
+  );
+  expect(message?.content).toEqual([
+    { type: 'text', text: 'File t.csv:\na,b\n1,2' },
+    { type: 'text', text: '[The file p.pdf (application/pdf) was here. This model cannot read it.]' },
   ]);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4Message,
@@ -79,9 +80,19 @@ function wireIdsOf(message: ModelMessage, target: PromptTarget): Map<string, str
     calls.map((call, at) => {
       const id = own[at];
       const isUnique = id !== undefined && own.indexOf(id) === own.lastIndexOf(id);
-      return [call.toolCallId, isUnique ? id : call.toolCallId];
+      return [call.toolCallId, isUnique ? id : safeId(call.toolCallId)];
     }),
   );
+}
+
+/** An id that every provider takes: others wrote longer ones, with line ends in them. */
+function safeId(id: string): string {
+  return /^[\x21-\x7e]{1,64}$/.test(id) ? id : `call_${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
+}
+
+/** A tool name that every provider takes (R61): models invent others, and the history keeps what they wrote. */
+function safeName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed_tool';
 }
 
 function userParts(parts: readonly MessagePart[], target: PromptTarget): UserPart[] {
@@ -136,7 +147,7 @@ function toolCall(
   return {
     type: 'tool-call',
     toolCallId: wireIds.get(part.toolCallId) ?? part.toolCallId,
-    toolName: part.toolName,
+    toolName: safeName(part.toolName),
     input: part.args ?? {},
     ...(isOwn && typeof signature === 'string' && { providerOptions: { google: { thoughtSignature: signature } } }),
   };
@@ -163,7 +174,7 @@ function toolMessages(
       return {
         type: 'tool-result',
         toolCallId: wireIds.get(result.toolCallId) ?? result.toolCallId,
-        toolName: result.toolName,
+        toolName: safeName(result.toolName),
         output: { type: result.isError ? 'error-text' : 'text', value: textForProvider(result, images.length, target) },
       };
     }),

@@ -61,7 +61,7 @@ export async function createCatalogue(config: Config, options: CatalogueOptions 
 }
 
 /** A catalogue of ready models. */
-export function catalogueOf(models: readonly Model[], defaultModel: Model): Catalogue {
+function catalogueOf(models: readonly Model[], defaultModel: Model): Catalogue {
   return {
     models: models.map(model => model.info),
     defaultModel: defaultModel.info,

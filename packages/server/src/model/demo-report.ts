@@ -72,8 +72,8 @@ function describeManifest(text: string): string {
 
 function commandSection(finding: DemoFinding): string[] {
   if (finding.isError) return [];
-  const lines = finding.text.split('\n').filter(line => line.trim() !== '');
-  const shown = lines.slice(0, OUTPUT_LINES).map(line => cut(line).replaceAll('```', "'''"));
+  const lines = finding.text.split('\n').filter(line => line.trim() !== '' && line !== 'Exit code: 0');
+  const shown = lines.slice(0, OUTPUT_LINES).map(line => shorten(line.trimEnd()).replaceAll('```', "'''"));
   if (lines.length > shown.length) shown.push('…');
   return [`## \`${String(finding.args['command'])}\`\n\n\`\`\`\n${shown.join('\n')}\n\`\`\``];
 }
@@ -89,7 +89,11 @@ function failureSection(findings: readonly DemoFinding[]): string[] {
   return [`## What did not work\n\n${lines.join('\n')}`];
 }
 
+/** One line without what Markdown would make of its spaces. */
 function cut(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trimEnd();
+  return shorten(text.replace(/\s+/g, ' ').trimEnd());
+}
+
+function shorten(line: string): string {
   return line.length > LINE_CHARACTERS ? `${line.slice(0, LINE_CHARACTERS).toWellFormed()}…` : line;
 }

@@ -65,7 +65,7 @@ function readEntry(provider: string, entry: unknown): ModelInfo | undefined {
     count(top, 'context_length');
   const output = count(fields, 'max_completion_tokens', 'outputTokenLimit') ?? count(top, 'max_completion_tokens');
   const supported = fields['supported_parameters'];
-  const hasEffort = Array.isArray(supported) && supported.includes('reasoning');
+  const hasEffort = Array.isArray(supported) ? supported.includes('reasoning') : HOSTED_EFFORT.test(id);
   return {
     key: `${provider}/${id}`,
     provider,
@@ -81,6 +81,9 @@ function readEntry(provider: string, entry: unknown): ModelInfo | undefined {
 
 /** Families whose current members all see images; lists of these providers do not say it. */
 const HOSTED_VISION = /^(?:gpt-(?:4o|4\.1|[5-9])|gemini-|claude-|o[3-9])/;
+
+/** Families that take an effort, from a provider whose list does not say it. */
+const HOSTED_EFFORT = /^(?:gpt-[5-9](?!.*chat)|o[1-9])/;
 
 function count(fields: Record<string, unknown>, ...names: readonly string[]): number | undefined {
   for (const name of names) {

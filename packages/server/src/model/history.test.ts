@@ -63,6 +63,24 @@ describe('a history', () => {
     expect(repaired[2]?.role).toBe('user');
   });
 
+  test('takes results from a message of the user, and keeps the rest of it', () => {
+    const foreign: ModelMessage = {
+      role: 'user',
+      content: [...(results('a').content as []), { type: 'text', text: 'and?' }],
+    };
+    expect(repairHistory([calls('a'), foreign])).toEqual([
+      calls('a'),
+      results('a'),
+      { role: 'user', content: [{ type: 'text', text: 'and?' }] },
+    ]);
+  });
+
+  test('keeps the text of a tool message that names no call', () => {
+    expect(repairHistory([{ role: 'tool', content: 'output' }])).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'output' }] },
+    ]);
+  });
+
   test('grows at its end alone when messages are added [R47]', () => {
     const long = [
       user('1'),

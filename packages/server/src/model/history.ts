@@ -6,7 +6,7 @@ export const INTERRUPTED = 'The call was interrupted before it gave a result.';
 
 /**
  * A history in which every tool call is followed by exactly one result and every result has its call (K07): what is missing
- * reads as interrupted, a result without a call becomes a text of the user. Tool messages that follow one another become one,
+ * reads as interrupted, a result without a call becomes a text of the user. Results are also taken from messages of the user, where others put them. Tool messages that follow one another become one,
  * and what cannot stand inside that round comes right after it.
  *
  * The repair of a beginning is the beginning of the repair (R47): it reads forward only, and the end of the history closes
@@ -36,16 +36,25 @@ export function repairHistory(messages: readonly ModelMessage[]): ModelMessage[]
   };
 
   for (const message of messages) {
-    if (message.role === 'tool') {
+    if (message.role === 'tool' || message.role === 'user') {
+      const rest: MessagePart[] = [];
       for (const part of partsOf(message)) {
-        if (!isPart(part, 'tool-result')) continue;
-        if (open.delete(part.toolCallId)) results.push(part);
+        if (!isPart(part, 'tool-result')) rest.push(part);
+        else if (open.delete(part.toolCallId)) results.push(part);
         else strays.push({ type: 'text', text: textOfStray(part) });
       }
+      if (message.role === 'tool') {
+        strays.push(...rest); // output that names no call: somebody else's form, still worth reading
+        continue;
+      }
+      closeRound();
+      const isWhole = rest.length === partsOf(message).length;
+      if (isWhole) repaired.push(message);
+      else if (rest.length > 0) repaired.push({ ...message, content: rest });
       continue;
     }
     closeRound();
-    if (message.role !== 'assistant') {
+    if (message.role === 'system') {
       repaired.push(message);
       continue;
     }

@@ -16,8 +16,9 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
 export function readImage(part: ImagePart): ImageData | undefined {
   const image = part.image;
   if (typeof image !== 'string' || image === '') return undefined;
-  if (/^https?:\/\//i.test(image)) return { url: image };
-  const uri = /^data:([^;,]*)(?:;[^,]*)?,/i.exec(image);
+  if (/^https?:\/\//i.test(image)) return URL.canParse(image) ? { url: image } : undefined;
+  const uri = /^data:([^;,]*)(?:;[^,]*)?;base64,/i.exec(image);
+  if (!uri && image.startsWith('data:')) return undefined; // written out, not encoded: no provider takes it
   const base64 = uri ? image.slice(uri[0].length) : image;
   if (base64 === '') return undefined;
   const recognised = SIGNATURES.find(([start]) => base64.startsWith(start))?.[1];

@@ -12,7 +12,7 @@ export interface ModelItem {
 }
 
 /** The id under which a model is listed: the plain one when it means this model alone, else `provider/id`. */
-export function listedId(catalogue: Catalogue, model: ModelInfo): string {
+function listedId(catalogue: Catalogue, model: ModelInfo): string {
   const isUnique = catalogue.models.every(
     other => other === model || (other.id !== model.id && other.key !== model.id),
   );

@@ -258,6 +258,17 @@ describe('a failure', () => {
     expect(fault).toMatchObject({ name_: 'provider_unavailable', code: 'unavailable', retryable: true });
   });
 
+  test('to be a model endpoint at all is told', async () => {
+    const page = {
+      code: 200,
+      body: '<html><script>x()</script><h1>Log in</h1></html>',
+      headers: { 'content-type': 'text/html' },
+    };
+    const { fault } = await failing({ status: page });
+    expect(fault).toMatchObject({ name_: 'provider_refused_request', retryable: false });
+    expect(fault!.detail).toMatch(/baseUrl is likely wrong\. Log in$/);
+  });
+
   test('to connect names the address', async () => {
     await start([]);
     const { fault } = await collect({}, { baseUrl: 'http://127.0.0.1:1/v1' });
@@ -380,11 +391,13 @@ describe('a request', () => {
   });
 
   test('tells of every sign of life, comments included', async () => {
-    await start([{ events: [{ raw: ': still here\n\n' }, { gate: 'alive' }, { text: 'x' }] }]);
+    await start([
+      { events: [{ raw: ': one\n\n' }, { gate: 'second' }, { raw: ': two\n\n' }, { gate: 'alive' }, { text: 'x' }] },
+    ]);
     let signs = 0;
     const reached = Promise.withResolvers<void>();
-    const done = collect({ onActivity: () => (++signs >= 2 ? reached.resolve() : undefined) });
-    await reached.promise; // the head of the answer and the comment, before any event
+    const done = collect({ onActivity: () => (++signs === 1 ? provider.open('second') : reached.resolve()) });
+    await reached.promise; // the comments, before any event
     provider.open('alive');
     expect(textIn((await done).events)).toBe('x');
   });

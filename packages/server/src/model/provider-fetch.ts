@@ -1,4 +1,3 @@
-import type { FetchFunction } from '@ai-sdk/provider-utils';
 import type { Agent } from 'undici';
 import { mendChatBody } from './chat-body.ts';
 import { CONNECT_MS, ERROR_BODY_BYTES, HTTP_SILENCE_MS } from './limits.ts';
@@ -34,7 +33,7 @@ export function watchActivity(signal: AbortSignal, call: (() => void) | undefine
 }
 
 /** A fetch for the provider layer whose answers are mended (see {@link mendChatBody}) and whose error bodies are bounded. */
-export function createChatFetch(fetch: Fetch): FetchFunction {
+export function createChatFetch(fetch: Fetch): typeof globalThis.fetch {
   return async (input, init) => {
     const url = typeof input === 'object' && 'url' in input ? input.url : input.toString();
     const response = await fetch(url, init ?? {});
@@ -42,13 +41,19 @@ export function createChatFetch(fetch: Fetch): FetchFunction {
     const { status, statusText } = response;
     if (!response.ok) return new Response(await readStart(response), { status, statusText, headers });
     if (response.body === null) return new Response(null, { status, statusText, headers });
+    const contentType = headers['content-type'] ?? '';
+    if (/^text\/html\b/i.test(contentType)) return notAStream(await readStart(response));
     const onBytes = init?.signal ? activity.get(init.signal) : undefined;
-    onBytes?.();
-    const isStream = !/^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
+    const isStream = !/^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType);
     delete headers['content-length'];
     delete headers['content-encoding']; // undone by the fetch below us
     return new Response(mendChatBody(response.body, { isStream, onBytes }), { status, statusText, headers });
   };
+}
+
+/** A page in place of an answer: the address is another service's, or a portal stands in between. */
+function notAStream(page: string): Response {
+  return new Response(`A page came in place of an answer, so baseUrl is likely wrong. ${page}`, { status: 421 });
 }
 
 /** The first bytes of a body as text; the rest is not read. */

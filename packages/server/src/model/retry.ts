@@ -67,7 +67,7 @@ export async function* streamWithRetry(
  * The wait after a failed try: what the provider asked for, else 0.5 s doubled up to 8 s, of which a random half is taken off
  * so that many turns do not come back at one moment.
  */
-export function delayBefore(failedAttempt: number, failure: Fault, identity: Pick<Identity, 'random'>): number {
+function delayBefore(failedAttempt: number, failure: Fault, identity: Pick<Identity, 'random'>): number {
   const asked = Number(failure.additionalInfo['retry_after_seconds']);
   if (failure.additionalInfo['retry_after_seconds'] !== undefined && Number.isFinite(asked))
     return Math.max(0, asked * 1000);

@@ -1,7 +1,7 @@
 import { redactText } from './secret-text.ts';
 
 /** What stands beside the text of a log line. Values are plain JSON; a Secret prints as `[redacted]`. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** Where everybody writes what a person who runs the server should know. Never on stdout, never with secrets. */
 export interface Log {

@@ -31,14 +31,14 @@ export class Cards {
   /** The call was named; its arguments follow as text (R23). */
   partial(callId: string, modelCallId: string, card: Card, close: OpenCard['close']): void {
     this.#open.set(callId, { modelCallId, startedAtMs: this.#now(), started: false, close });
-    this.#send({ case: 'partialToolCall', value: this.#update(callId, modelCallId, card, { argsTextDelta: '' }) });
+    this.#sendPartial(callId, modelCallId, card, '');
   }
 
   /** More of the argument text, appended to what came before. */
   argsText(callId: string, card: Card, argsTextDelta: string): void {
     const open = this.#open.get(callId);
     if (!open || open.started) return;
-    this.#send({ case: 'partialToolCall', value: this.#update(callId, open.modelCallId, card, { argsTextDelta }) });
+    this.#sendPartial(callId, open.modelCallId, card, argsTextDelta);
   }
 
   /** The arguments are complete and authoritative. A card that was never partial may start as well. */
@@ -46,7 +46,8 @@ export class Cards {
     const open = this.#open.get(callId) ?? { modelCallId, startedAtMs, started: false, close };
     Object.assign(open, { started: true, startedAtMs, close });
     this.#open.set(callId, open);
-    this.#send({ case: 'toolCallStarted', value: this.#update(callId, modelCallId, card) });
+    const toolCall = this.#toolCall(callId, card, startedAtMs);
+    this.#send({ case: 'toolCallStarted', value: { $typeName: 'agent.v1.ToolCallStartedUpdate', callId, modelCallId, toolCall } });
   }
 
   /** What happens while the tool runs; nothing once the card is closed. */
@@ -65,9 +66,10 @@ export class Cards {
     const open = this.#open.get(callId);
     if (!open) return undefined;
     this.#open.delete(callId);
-    const value = this.#update(callId, open.modelCallId, card, {}, { startedAtMs: open.startedAtMs, completedAtMs: this.#now() });
-    this.#send({ case: 'toolCallCompleted', value });
-    return value.toolCall;
+    const { modelCallId, startedAtMs } = open;
+    const toolCall = this.#toolCall(callId, card, startedAtMs, this.#now());
+    this.#send({ case: 'toolCallCompleted', value: { $typeName: 'agent.v1.ToolCallCompletedUpdate', callId, modelCallId, toolCall } });
+    return toolCall;
   }
 
   /** Closes every open card with an error result: cancel, failure, calls that will not run. */
@@ -75,17 +77,18 @@ export class Cards {
     for (const [callId, open] of [...this.#open]) this.complete(callId, open.close(message));
   }
 
-  #update<Extra extends object>(
-    callId: string,
-    modelCallId: string,
-    tool: Card,
-    extra?: Extra,
-    times: { startedAtMs?: number; completedAtMs?: number } = { startedAtMs: this.#open.get(callId)?.startedAtMs ?? this.#now() },
-  ): any {
-    const toolCall = create(ToolCallSchema, { tool, toolCallId: callId });
-    if (times.startedAtMs !== undefined) toolCall.startedAtMs = BigInt(Math.floor(times.startedAtMs));
-    if (times.completedAtMs !== undefined) toolCall.completedAtMs = BigInt(Math.floor(times.completedAtMs));
-    return { callId, modelCallId, toolCall, ...extra };
+  #sendPartial(callId: string, modelCallId: string, card: Card, argsTextDelta: string): void {
+    const toolCall = this.#toolCall(callId, card, this.#open.get(callId)?.startedAtMs ?? this.#now());
+    this.#send({
+      case: 'partialToolCall',
+      value: { $typeName: 'agent.v1.PartialToolCallUpdate', callId, modelCallId, toolCall, argsTextDelta },
+    });
+  }
+
+  #toolCall(toolCallId: string, tool: Card, startedAtMs: number, completedAtMs?: number): ToolCall {
+    const toolCall = create(ToolCallSchema, { tool, toolCallId, startedAtMs: BigInt(Math.floor(startedAtMs)) });
+    if (completedAtMs !== undefined) toolCall.completedAtMs = BigInt(Math.floor(completedAtMs));
+    return toolCall;
   }
 
   #send(message: InteractionUpdate['message']): void {

@@ -147,15 +147,22 @@ export class Run {
   #finish(told: Fault | undefined): void {
     if (this.#state.tag === 'ended') return;
     const reason = told && this.#account.isShown && !TRANSPORT.has(told.name_) ? notRetryable(told) : told;
-    if (reason) {
+    if (reason) this.#closeOpen(reason);
+    this.#state = { tag: 'ended' };
+    this.#abort.abort(reason ?? new Error('the run is over'));
+    this.#onEnd({ fault: reason, account: this.#account, startedAt: this.#startedAt, endedAt: this.#services.clock.now() });
+  }
+
+  /** Aborts execs, closes cards, answers what was injected (R21, R33). A fault in here must not keep the stream open (F10). */
+  #closeOpen(reason: Fault): void {
+    try {
       this.exec.close(reason);
       this.#cards.closeAll(reason.code === 'canceled' ? 'The call was cancelled.' : `The call was ended: ${reason.detail}`);
       this.#injections.close();
       this.kv.close(reason);
+    } catch (error) {
+      this.#log.error({ requestId: this.#facts.requestId, error }, 'what a run had open could not be closed in order');
     }
-    this.#state = { tag: 'ended' };
-    this.#abort.abort(reason ?? new Error('the run is over'));
-    this.#onEnd({ fault: reason, account: this.#account, startedAt: this.#startedAt, endedAt: this.#services.clock.now() });
   }
 
   async #work(): Promise<void> {

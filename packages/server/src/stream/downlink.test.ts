@@ -92,7 +92,7 @@ describe('the downlink', () => {
         expect(downlink.isDone).toBe(true);
         expect(downlink.pendingBytes).toBe(0);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

@@ -67,6 +67,9 @@ export class Downlink {
     if (this.#ended) return;
     this.append(frame);
     this.#ended = true;
+    // nothing comes any more that would have to wait for the reader
+    this.#drained?.resolve();
+    this.#drained = undefined;
   }
 
   /** Called once when everything left the process. */
@@ -75,9 +78,9 @@ export class Downlink {
     else this.#onDone = call;
   }
 
-  /** Undefined while the reader keeps up; else resolves when it has caught up or is lost. */
+  /** Undefined while the reader keeps up; else resolves when it has caught up or the stream has ended. */
   ready(): Promise<void> | undefined {
-    if (this.#queuedBytes < this.#pauseBytes) return undefined;
+    if (this.#ended || this.#queuedBytes < this.#pauseBytes) return undefined;
     if (!this.#drained) {
       let resolve = () => {};
       const promise = new Promise<void>(done => (resolve = done));

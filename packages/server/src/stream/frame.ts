@@ -4,11 +4,16 @@ import type { Fault } from '@tandem/protocol';
 import { AgentServerMessageSchema } from '@tandem/protocol/agent';
 import type { AgentServerMessage } from '@tandem/protocol/agent';
 import { updateMessage } from '../bridge/outbox.ts';
+import { deltaFrame } from './delta-frame.ts';
 
 /** One message as it goes out, header and payload in one piece, encoded once (§1.2). */
 export type Frame = Uint8Array;
 
 export function messageFrame(message: AgentServerMessage): Frame {
+  if (message.message.case === 'interactionUpdate' && !message.$unknown) {
+    const frame = deltaFrame(message.message.value);
+    if (frame) return frame;
+  }
   return encodeEnvelope(toBinary(AgentServerMessageSchema, message));
 }
 

@@ -1,5 +1,4 @@
-import { fault, limits } from '@tandem/protocol';
-import type { Fault } from '@tandem/protocol';
+import { Fault, fault, limits } from '@tandem/protocol';
 import type { AgentClientMessage, AgentRunRequest } from '@tandem/protocol/agent';
 import { hash } from 'node:crypto';
 import { ENDED_MS, HEARTBEAT_SWEEP_MS, READERS_WAITING_PER_OWNER } from '../limits.ts';
@@ -36,6 +35,7 @@ export class Registry {
   readonly #running = new Set<Stream>();
   /** Streams without a run, by owner. */
   readonly #waiting = new Map<string, number>();
+  #alone = 0;
   #cancelSweep: () => void;
   #closing: Fault | undefined;
   #onIdle: (() => void) | undefined;
@@ -65,9 +65,19 @@ export class Registry {
     const known = this.#streams.get(keyOf(owner, requestId));
     if (known && !(known.stream.state.tag === 'ended' && known.stream.downlink.isDone)) return known.stream;
     if (this.#closing) throw this.#closing;
-    return this.#create(owner, requestId, READERS_WAITING_PER_OWNER, () => {
-      throw fault('too_many_streams', `${READERS_WAITING_PER_OWNER} streams already wait for their first message. Append to those, or close them.`);
-    }).stream;
+    return this.#create(owner, requestId, READERS_WAITING_PER_OWNER, refuseStream).stream;
+  }
+
+  /**
+   * A stream for a call that carries both directions itself. It goes by its request id only if no other does; a live run is found
+   * by its names whatever the call is.
+   * @throws Fault `too_many_streams` or `shutting_down`.
+   */
+  openAlone(owner: string, requestId: string): Stream {
+    if (this.#closing) throw this.#closing;
+    const known = this.#streams.get(keyOf(owner, requestId));
+    const key = known && known.stream.state.tag !== 'ended' ? `${requestId} (${++this.#alone})` : requestId;
+    return this.#create(owner, key, READERS_WAITING_PER_OWNER, refuseStream).stream;
   }
 
   /** Takes an append for a stream; resolves when it may be acknowledged. What no stream wants is acknowledged all the same (R7). */
@@ -131,6 +141,7 @@ export class Registry {
 
   #startRun(request: AgentRunRequest, headers: RequestHeaders, stream: Stream): Run {
     const { owner, requestId } = stream;
+    const { log } = this.#services;
     const run = new Run({
       request,
       facts: { requestId, scope: { owner, sealKey: headers.sealKey }, allowedTools: headers.allowedTools, excludedTools: headers.excludedTools },
@@ -158,7 +169,13 @@ export class Registry {
     this.#isNoLongerWaiting(owner);
     if (this.#closing) queueMicrotask(() => stream.fail(this.#closing!));
     // after the stream knows its run: the first frames may depend on who reads
-    queueMicrotask(() => void run.start());
+    queueMicrotask(() => {
+      run.start().catch((error: unknown) => {
+        // the end itself failed: a bug of ours, which must cost this stream and nothing else (F10)
+        log.error({ requestId, error }, 'a run could not be ended in order');
+        stream.end(Fault.from(error));
+      });
+    });
     return run;
   }
 
@@ -241,6 +258,10 @@ export class Registry {
     for (const { stream } of [...this.#streams.values()]) stream.fail(reason);
     this.#cancelSweep();
   }
+}
+
+function refuseStream(): never {
+  throw fault('too_many_streams', `${READERS_WAITING_PER_OWNER} streams already wait for their first message. Append to those, or close them.`);
 }
 
 const keyOf = (owner: string, name: string) => `${owner}\0${name}`;

@@ -123,6 +123,11 @@ export class Stream implements Outbox {
     }
   }
 
+  /** The client's direction was closed in order: nothing more will come up (R20). A stream without a run has nothing to wait for. */
+  endUplink(): void {
+    if (this.#state.tag === 'waiting') this.fail(fault('bad_request', 'The request ended without a run request.'));
+  }
+
   #deliver({ message: { message }, headers }: Carried): void {
     switch (message.case) {
       case 'runRequest':

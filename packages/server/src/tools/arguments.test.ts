@@ -12,15 +12,17 @@ import { nativeTools } from './registry.ts';
 import { shellTool } from './shell.ts';
 import { todoWriteTool } from './todo-write.ts';
 import type { Tool } from './tool.ts';
-import { unknownTool } from './unknown-tool.ts';
 import { writeTool } from './write.ts';
 
+const [bareMcpTool] = flatMcpTools(
+  buildMcpTable([[create(McpToolDefinitionSchema, { providerIdentifier: 'zoo', toolName: 'x' })]]),
+) as [Tool];
 const parse = (tool: Tool, args: unknown) =>
   parseArguments(tool, typeof args === 'string' ? args : JSON.stringify(args));
 
 describe('parseArguments', () => {
   it.each(['', '  \n', 'null', '{}', '"{}"'])('takes %j as no arguments', raw => {
-    expect(parseArguments(unknownTool('x', []), raw)).toEqual({ ok: true, args: {} });
+    expect(parseArguments(bareMcpTool, raw)).toEqual({ ok: true, args: {} });
   });
 
   it.each([
@@ -76,21 +78,18 @@ describe('parseArguments', () => {
 
   it('takes arguments as deep as the wire carries, and refuses deeper ones', () => {
     const nested = (levels: number) => '{"k":'.repeat(levels) + '1' + '}'.repeat(levels);
-    const tool = flatMcpTools(
-      buildMcpTable([[create(McpToolDefinitionSchema, { providerIdentifier: 'zoo', toolName: 'x' })]]),
-    )[0]!;
-    const parsed = parseArguments(tool, nested(30));
-    const card = tool.open(parsed.args, scriptedCall({}).context);
+    const parsed = parseArguments(bareMcpTool, nested(30));
+    const card = bareMcpTool.open(parsed.args, scriptedCall({}).context);
     const update = { case: 'toolCallStarted' as const, value: { toolCall: { tool: card } } };
     const message = create(AgentServerMessageSchema, {
       message: { case: 'interactionUpdate', value: { message: update } },
     });
     fromBinary(AgentServerMessageSchema, toBinary(AgentServerMessageSchema, message));
-    expect(parseArguments(tool, nested(31))).toMatchObject({
+    expect(parseArguments(bareMcpTool, nested(31))).toMatchObject({
       ok: false,
       message: expect.stringContaining('30 levels'),
     });
-    expect(parseArguments(tool, nested(100_000)).ok).toBe(false);
+    expect(parseArguments(bareMcpTool, nested(100_000)).ok).toBe(false);
   });
 
   it('refuses numbers that do not fit their field', () => {

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openCard, runTool, scriptedCall } from '../../test/tools/scripted-exec.ts';
 import type { Script } from '../../test/tools/scripted-exec.ts';
@@ -9,12 +10,13 @@ import { writeTool } from './write.ts';
 /** A client with files in memory. */
 function disk(files: Record<string, string>): Script {
   return {
-    read: ({ path }) =>
-      path in files
-        ? { case: 'success', value: { path, output: { case: 'content', value: files[path]! } } }
-        : { case: 'fileNotFound', value: { path } },
+    read: ({ path }) => {
+      const text = files[posix.normalize(path)];
+      if (text === undefined) return { case: 'fileNotFound', value: { path } };
+      return { case: 'success', value: { path, output: { case: 'content', value: text } } };
+    },
     write: ({ path, fileText }) => {
-      files[path] = fileText;
+      files[posix.normalize(path)] = fileText;
       return { case: 'success', value: { path } };
     },
     delete: ({ path }) => {
@@ -204,7 +206,7 @@ describe('StrReplace', () => {
     const call = scriptedCall(disk(files));
     const edits = [
       { path: 'a', old_string: 'one', new_string: '1' },
-      { path: '/ws/a', old_string: 'two', new_string: '2' },
+      { path: '/ws/./b/../a', old_string: 'two', new_string: '2' },
     ].map(args => runTool(strReplaceTool, args, call));
     await Promise.all([...edits, runTool(writeTool, { path: 'b', contents: 'b' }, call)]);
     expect(files).toEqual({ '/ws/a': '1 2', '/ws/b': 'b' });

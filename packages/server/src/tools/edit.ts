@@ -2,6 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { EditToolCallSchema } from '@tandem/protocol/agent';
 import type { ReadResult, WriteResult, EditResultSchema } from '@tandem/protocol/agent';
+import { posix } from 'node:path';
 import { diffTexts } from './edit-diff.ts';
 import { failure, success } from './outcome.ts';
 import { readProblem } from './read.ts';
@@ -52,17 +53,18 @@ export async function holdingPath<Result>(
 ): Promise<Result> {
   const held = queues.get(facts) ?? new Map<string, Promise<unknown>>();
   queues.set(facts, held);
-  const before = held.get(path);
+  const key = posix.normalize(path.replaceAll('\\', '/'));
+  const before = held.get(key);
   const mine = (before ?? Promise.resolve()).then(work);
   const settled = mine.then(
     () => undefined,
     () => undefined, // its own caller hears of the failure; the next in line goes on
   );
-  held.set(path, settled);
+  held.set(key, settled);
   try {
     return await mine;
   } finally {
-    if (held.get(path) === settled) held.delete(path);
+    if (held.get(key) === settled) held.delete(key);
   }
 }
 

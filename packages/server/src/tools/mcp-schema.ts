@@ -32,7 +32,7 @@ export function readInputSchema(definition: {
 }
 
 /** A protobuf Value as JSON; one without a kind, or with a number JSON has no word for, is nothing. */
-export function valueToJson(value: Value): JsonValue | undefined {
+function valueToJson(value: Value): JsonValue | undefined {
   if (value.kind.case === undefined) return undefined;
   try {
     return toJson(ValueSchema, value);

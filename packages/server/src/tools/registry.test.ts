@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { McpToolDefinitionSchema } from '@tandem/protocol/agent';
 import { describe, expect, it } from 'vitest';
-import { FACTS, openCard, runTool, scriptedCall } from '../../test/tools/scripted-exec.ts';
+import { FACTS } from '../../test/tools/scripted-exec.ts';
 import { buildMcpTable } from './mcp-table.ts';
 import { cardName, nativeTools, offerTools } from './registry.ts';
 
@@ -102,19 +102,11 @@ describe('offerTools', () => {
 });
 
 describe('a tool that was not offered', () => {
-  it('is answered with the valid names and no exec', async () => {
+  it('is answered with the valid names', () => {
     const offered = offerTools(FACTS);
-    const call = scriptedCall({});
-    const tool = offered.resolve('FlyToTheMoon');
-    const { text, isError, result, args } = await runTool(tool, { path: 'a' }, call);
-    expect(text).toBe(`There is no tool "FlyToTheMoon". The tools of this run are: ${offered.names.join(', ')}.`);
-    expect(offered.unknownToolMessage('FlyToTheMoon')).toBe(text);
-    expect(isError).toBe(true);
-    expect(call.calls).toEqual([]);
-    expect(args).toMatchObject({ toolName: 'FlyToTheMoon', toolCallId: 'call-1' });
-    expect(result.case).toBe('error');
-    expect(openCard(tool.open({}, call.context), 'mcpToolCall').result).toBeUndefined();
-    expect(offered.parse(tool, '{"any":["thing"]}')).toEqual({ ok: true, args: { any: ['thing'] } });
+    expect(offered.unknownToolMessage('FlyToTheMoon')).toBe(
+      `There is no tool "FlyToTheMoon". The tools of this run are: ${offered.names.join(', ')}.`,
+    );
   });
 
   it('says so when no tools are offered at all', () => {

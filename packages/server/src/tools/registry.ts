@@ -13,7 +13,6 @@ import { shellTool } from './shell.ts';
 import { strReplaceTool } from './str-replace.ts';
 import { todoWriteTool } from './todo-write.ts';
 import type { CardCase, Tool, ToolFacts } from './tool.ts';
-import { unknownTool, unknownToolMessage } from './unknown-tool.ts';
 import { writeTool } from './write.ts';
 
 /** The tools of our own, in the order the model sees them. */
@@ -51,9 +50,8 @@ export interface OfferedTools {
   readonly names: string[];
   /** An offered tool by its name or by another name models use for it (R62). */
   find(name: string): Tool | undefined;
-  /** The same, and for any other name a tool whose call is an error that lists the valid names (R62). */
-  resolve(name: string): Tool;
   parse(tool: Tool, rawArgs: string): ParsedArguments;
+  /** What the model reads of a call to any other name (R62). Such a call has no card: no kind of card fits it. */
   unknownToolMessage(name: string): string;
 }
 
@@ -71,7 +69,6 @@ export function offerTools(facts: ToolFacts, choice: ToolChoice = {}): OfferedTo
     return tool.offered?.(facts) ?? true;
   });
   const names = tools.map(tool => tool.name);
-  const find = finderOf(tools);
   return {
     names,
     definitions: tools.map(tool => ({
@@ -79,11 +76,16 @@ export function offerTools(facts: ToolFacts, choice: ToolChoice = {}): OfferedTo
       description: tool.description,
       parameters: parametersOf(tool),
     })),
-    find,
-    resolve: name => find(name) ?? unknownTool(name, names),
+    find: finderOf(tools),
     parse: parseArguments,
     unknownToolMessage: name => unknownToolMessage(name, names),
   };
+}
+
+function unknownToolMessage(name: string, offered: readonly string[]): string {
+  const named = JSON.stringify(name.slice(0, 100));
+  if (offered.length === 0) return `There is no tool ${named}. No tools are offered in this run; answer in text.`;
+  return `There is no tool ${named}. The tools of this run are: ${offered.join(', ')}.`;
 }
 
 /** Models write one name in many ways: `read_file`, `ReadFile`, `functions.Read`. */

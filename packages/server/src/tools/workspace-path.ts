@@ -4,7 +4,7 @@ import type { ToolFacts } from './tool.ts';
 const isWindowsPath = (path: string) => /^[A-Za-z]:[\\/]/.test(path) || path.startsWith('\\\\');
 
 /** Whether a path names a place without a folder to start from, on either kind of system. */
-export function isAbsolutePath(path: string): boolean {
+function isAbsolutePath(path: string): boolean {
   return path.startsWith('/') || path.startsWith('~') || isWindowsPath(path);
 }
 

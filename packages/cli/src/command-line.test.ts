@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { makeSurroundings } from '../test/surroundings.ts';
+import { runCommandLine } from './command-line.ts';
+
+async function call(...argv: string[]) {
+  const surroundings = makeSurroundings();
+  const exitCode = await runCommandLine(argv, surroundings);
+  return { exitCode, out: surroundings.stdout.text, err: surroundings.stderr.text };
+}
+
+it.each([
+  [['run', 'x', '--no-such-flag'], /unknown option '--no-such-flag'/],
+  [['run', 'x', '--modle', 'm'], /--modle[^]*Did you mean --model\?/],
+  [['serv'], /unknown command 'serv'[^]*Did you mean serve\?/],
+  [['chat'], /unknown command 'chat'/],
+  [['run', 'x', '--permission', 'sometimes'], /sometimes[^]*ask, auto, read-only/],
+  [['run', 'x', '--output', 'xml'], /text, json, stream-json/],
+  [['run', 'x', '--mode', 'debug'], /agent, ask, plan/],
+  [['run', 'x', '--continue', '--resume', 'id'], /--continue.*--resume/],
+  [['run', 'x', 'y'], /too many arguments/],
+  [['serve', '--port', '65536'], /A port is a number from 0 to 65535/],
+  [['serve', '--port', '1e3'], /A port is a number/],
+  [['inspect'], /missing required argument 'file'/],
+  [['inspect', 'x', '--as', 'pcap'], /sse, append, request/],
+])('[product-unknown-flag] refuses %j with a hint and exit code 2', async (argv, hint) => {
+  const { exitCode, out, err } = await call(...argv);
+  expect(err).toMatch(hint);
+  expect(err).toMatch(/^tandem: [^]*tandem --help/);
+  expect([exitCode, out]).toEqual([2, '']);
+});
+
+it('prints the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  expect(await call('--version')).toEqual({ exitCode: 0, out: `${version}\n`, err: '' });
+});
+
+it('lists what there is and nothing that comes later', async () => {
+  const { exitCode, out } = await call('--help');
+  expect(exitCode).toBe(0);
+  expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(match => match[1])).toEqual(['serve', 'run', 'inspect']);
+  expect((await call('serve', '--help')).out).not.toContain('tls');
+});
+
+it('shows the help and exit code 2 when it is told nothing', async () => {
+  const { exitCode, err } = await call();
+  expect(exitCode).toBe(2);
+  expect(err).toContain('Usage: tandem');
+});
