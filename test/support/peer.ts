@@ -172,6 +172,13 @@ export class Peer {
     this.calls.at(-1)?.destroy();
   }
 
+  /** Takes a message that came another way than this peer's own stream, e.g. in a poll, and answers it. */
+  receive(message: AgentServerMessage): void {
+    this.frames.push({ index: this.frames.length, flags: 0, bytes: 0, compressed: false, connection: -1, key: keyOf(message), message });
+    this.#answer(message);
+    this.#wake();
+  }
+
   #frame(payload: Uint8Array, flags: number, connection: number): void {
     const compressed = (flags & 1) !== 0;
     const plain = compressed ? gunzipSync(payload) : payload;

@@ -11,7 +11,7 @@ async function call(...argv: string[]) {
 
 it.each([
   [['run', 'x', '--no-such-flag'], /unknown option '--no-such-flag'/],
-  [['run', 'x', '--modle', 'm'], /--modle[^]*Did you mean --model\?/],
+  [['run', 'x', '--modle', 'm'], /--modle[^]*Did you mean .*--model\?/],
   [['serv'], /unknown command 'serv'[^]*Did you mean serve\?/],
   [['chat'], /unknown command 'chat'/],
   [['run', 'x', '--permission', 'sometimes'], /sometimes[^]*ask, auto, read-only/],

@@ -9,9 +9,9 @@ import { makeFolder } from './surroundings.ts';
 const bin = fileURLToPath(new URL('../bin/tandem.js', import.meta.url));
 
 /** Starts the real command in a folder of its own, with an empty home. */
-function start(argv: string[], cwd = makeFolder()) {
+function start(argv: string[], cwd = makeFolder(), flags: string[] = []) {
   const home = makeFolder();
-  const child = spawn(process.execPath, ['--conditions=source', bin, ...argv], {
+  const child = spawn(process.execPath, ['--conditions=source', ...flags, bin, ...argv], {
     cwd,
     env: { PATH: process.env['PATH'], HOME: home, NODE_COMPILE_CACHE: join(home, 'cache') },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -91,8 +91,11 @@ describe('the command as a process', () => {
   });
 
   it('prints its version without loading a server, a client or the schema', async () => {
-    const command = start(['--version']);
+    const tell = 'import m from "node:module"; m.registerHooks({ load(url, context, next) { console.error(url); return next(url, context); } });';
+    const command = start(['--version'], makeFolder(), ['--import', `data:text/javascript,${encodeURIComponent(tell)}`]);
     expect(await command.exited).toBe(0);
     expect(command.out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(command.err).toContain('/packages/cli/src/command-line.ts');
+    expect(command.err).not.toMatch(/\/packages\/(server|client|protocol)\/|\/@bufbuild\/|\/zod\//);
   });
 });

@@ -9,7 +9,7 @@ afterEach(() => server?.close());
 
 async function models(intercept: Intercept) {
   server = await FakeServer.start(() => undefined, { intercept });
-  return await new AgentClient({ baseUrl: server.url, executors: [], clock: fastClock(50) }).models();
+  return await new AgentClient({ baseUrl: server.url, executors: [], clock: fastClock(20) }).models();
 }
 
 it('gives the models that have an id', async () => {

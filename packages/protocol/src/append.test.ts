@@ -32,7 +32,7 @@ function refusal(bytes: Uint8Array, options = limit): Fault {
 }
 
 describe('decodeAppend', () => {
-  it('reads hex of any case (§2.1)', () => {
+  it('[§2.1-hex-payload] reads hex of any case (§2.1)', () => {
     // data "3A00", request_id { request_id "r1" }, append_seqno 3
     const wire = Uint8Array.of(0x0a, 4, 0x33, 0x41, 0x30, 0x30, 0x12, 4, 0x0a, 2, 0x72, 0x31, 0x18, 3);
     const append = decodeAppend(wire, limit);
@@ -41,19 +41,19 @@ describe('decodeAppend', () => {
     expect(append.bytes).toEqual(heartbeat);
   });
 
-  it('reads bytes, and both when they are equal (R7)', () => {
+  it('[R7-both-equal, §2.1-hex-payload] reads bytes, and both when they are equal (R7)', () => {
     expect(decodeAppend(body({ dataBinary: heartbeat }), limit)).toMatchObject({ form: 'binary', seqno: 0n });
     expect(decodeAppend(body({ data: '3a00', dataBinary: heartbeat }), limit).form).toBe('both');
   });
 
-  it('refuses both when they differ, and says from where on', () => {
+  it('[R7-both-equal] refuses both when they differ, and says from where on', () => {
     const made = refusal(body({ data: '3a00', dataBinary: Uint8Array.of(0x3a, 0x01) }));
     expect(made).toMatchObject({ name_: 'malformed_message', code: 'invalid_argument' });
     expect(made.message).toContain('from byte 1 on');
     expect(refusal(body({ data: '3a00', dataBinary: Uint8Array.of(0x3a) })).message).toContain('differ');
   });
 
-  it('refuses neither', () => {
+  it('[R7-both-equal] refuses neither', () => {
     expect(refusal(body({})).message).toContain('Neither data nor data_binary');
   });
 
@@ -82,7 +82,7 @@ describe('decodeAppend', () => {
     }
   });
 
-  it('says which of the two messages is not readable', () => {
+  it('[§2.1-root-is-client-message] says which of the two messages is not readable', () => {
     expect(refusal(Uint8Array.of(0xff, 0xff, 0xff)).message).toContain('not a BidiAppendRequest');
     expect(refusal(body({ data: 'ffff' })).message).toContain('not an agent.v1.AgentClientMessage');
   });

@@ -20,7 +20,7 @@ function cut(body: Uint8Array, places: number[]): Uint8Array[] {
 }
 
 describe('encodeEnvelope', () => {
-  it('writes flags, length in big endian and payload', () => {
+  it('[§1.2-header-five-bytes] writes flags, length in big endian and payload', () => {
     const heartbeat = Uint8Array.of(0x0a, 0x02, 0x6a, 0x00);
     expect([...encodeEnvelope(heartbeat)]).toEqual([0x00, 0, 0, 0, 4, 0x0a, 0x02, 0x6a, 0x00]);
     expect([...encodeEnvelope(Uint8Array.of(0x7b, 0x7d), FLAG_END_STREAM)]).toEqual([0x02, 0, 0, 0, 2, 0x7b, 0x7d]);
@@ -29,7 +29,7 @@ describe('encodeEnvelope', () => {
 });
 
 describe('EnvelopeReader', () => {
-  it('gives the same frames wherever the bytes are cut', () => {
+  it('[§1.2-any-split] gives the same frames wherever the bytes are cut', () => {
     const frame = fc.record({ flags: fc.integer({ min: 0, max: 3 }), payload: fc.uint8Array({ maxLength: 300 }) });
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 40 }), (frames, places) => {
@@ -44,10 +44,15 @@ describe('EnvelopeReader', () => {
     );
   });
 
-  it('takes both flag bits apart', () => {
-    const reader = new EnvelopeReader({ maxBytes: 10 });
-    const [both] = reader.push(encodeEnvelope(Uint8Array.of(1), FLAG_COMPRESSED | FLAG_END_STREAM));
-    expect(both).toMatchObject({ flags: 3, compressed: true, endStream: true });
+  it('[§1.2-compressed-bit, §1.2-end-bit] takes both flag bits apart', () => {
+    const flags = [0, FLAG_COMPRESSED, FLAG_END_STREAM, FLAG_COMPRESSED | FLAG_END_STREAM];
+    const body = Buffer.concat(flags.map(one => encodeEnvelope(Uint8Array.of(1), one)));
+    expect(new EnvelopeReader({ maxBytes: 10 }).push(body)).toMatchObject([
+      { flags: 0, compressed: false, endStream: false },
+      { flags: 1, compressed: true, endStream: false },
+      { flags: 2, compressed: false, endStream: true },
+      { flags: 3, compressed: true, endStream: true },
+    ]);
   });
 
   it('gives an empty payload as soon as its head is whole', () => {
@@ -57,13 +62,13 @@ describe('EnvelopeReader', () => {
     expect(reader.buffered).toBe(0);
   });
 
-  it('refuses reserved flag bits with the flags it saw', () => {
+  it('[§1.2-reserved-bits] refuses reserved flag bits with the flags it saw', () => {
     const made = faultOf(() => new EnvelopeReader({ maxBytes: 10 }).push(Uint8Array.of(0x04, 0, 0, 0, 0)));
     expect(made.name_).toBe('malformed_message');
     expect(made.message).toContain('0x04');
   });
 
-  it('refuses a length over the limit at the head, naming both numbers', () => {
+  it('[§1.2-length-before-buffering] refuses a length over the limit at the head, naming both numbers', () => {
     const reader = new EnvelopeReader({ maxBytes: 1000 });
     const made = faultOf(() => reader.push(Uint8Array.of(0, 0xff, 0xff, 0xff, 0xff)));
     expect(made.name_).toBe('message_too_large');
@@ -79,7 +84,7 @@ describe('EnvelopeReader', () => {
     expect(faultOf(() => reader.push(encodeEnvelope(new Uint8Array(5)))).name_).toBe('message_too_large');
   });
 
-  it('says at the end how much of a frame is missing', () => {
+  it('[§1.2-truncated-named] says at the end how much of a frame is missing', () => {
     const inPayload = new EnvelopeReader({ maxBytes: 100 });
     inPayload.push(Uint8Array.of(0, 0, 0, 0, 10, 1, 2, 3));
     expect(inPayload.buffered).toBe(8);

@@ -59,6 +59,7 @@ export async function startServer(config: Config, parts: ServerParts = {}): Prom
     catalogue,
     door: { host, allowedOrigins, allowedHosts, hasKeys: config.auth.keys.length > 0 },
     log,
+    clock,
     messageBytes,
     isReady: () => isReady,
   });

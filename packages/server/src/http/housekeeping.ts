@@ -13,7 +13,7 @@ export const housekeepingPaths: ReadonlySet<string> = new Set([
 
 /** Calls that a later version answers. */
 export const laterPaths: ReadonlySet<string> = new Set(
-  ['RunPoll', 'GetUsableModels', 'GetDefaultModelForCli', 'GetAllowedModelIntents', 'NameAgent', 'UploadConversationBlobs', 'NotifyConversationClone', 'GetPromptContextUsage', 'UpdateConversationMetadata'].map(
+  ['GetUsableModels', 'GetDefaultModelForCli', 'GetAllowedModelIntents', 'NameAgent', 'UploadConversationBlobs', 'NotifyConversationClone', 'GetPromptContextUsage', 'UpdateConversationMetadata'].map(
     method => `/agent.v1.AgentService/${method}`,
   ),
 );

@@ -1,5 +1,6 @@
 import { Fault, fault } from '@tandem/protocol';
 import type { Authenticator } from '../auth/authenticator.ts';
+import type { Clock } from '../clock.ts';
 import type { Catalogue } from '../model/port.ts';
 import { modelItems } from '../model/model-items.ts';
 import type { Log } from '../observe/log.ts';
@@ -13,6 +14,7 @@ import { housekeepingPaths, laterPaths } from './housekeeping.ts';
 import type { Handler, Request, Response } from './listen.ts';
 import { reply, replyFault, replyJson } from './reply.ts';
 import { runBidi } from './run-bidi.ts';
+import { runPoll } from './run-poll.ts';
 import { runSse } from './run-sse.ts';
 import { CONNECT_PROTO } from './stream-call.ts';
 
@@ -23,6 +25,7 @@ export interface RouteContext {
   readonly catalogue: Catalogue;
   readonly door: DoorOptions;
   readonly log: Log;
+  readonly clock: Clock;
   /** The longest message, decoded (R8). */
   readonly messageBytes: number;
   /** False while the server drains. */
@@ -35,6 +38,7 @@ const posts: Readonly<Record<string, Route>> = {
   '/aiserver.v1.BidiService/BidiAppend': bidiAppend,
   '/agent.v1.AgentService/RunSSE': runSse,
   '/agent.v1.AgentService/Run': runBidi,
+  '/agent.v1.AgentService/RunPoll': runPoll,
   '/auth/exchange_user_api_key'(request, response, { authenticator }) {
     const answer = authenticator.exchange(bearerOf(request));
     if (answer instanceof Fault) replyFault(response, answer);

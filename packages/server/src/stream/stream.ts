@@ -56,6 +56,7 @@ export class Stream implements Outbox {
   readonly #accepting = new Map<number, Promise<void>>();
   #state: StreamState = { tag: 'waiting' };
   #cancelTimer: (() => void) | undefined;
+  #isPolled = false;
   #reader: { promise: Promise<void>; resolve: () => void } | undefined;
 
   constructor(options: StreamOptions) {
@@ -198,7 +199,7 @@ export class Stream implements Outbox {
   }
 
   reader(): Promise<void> | undefined {
-    if (this.downlink.hasReader || this.#state.tag === 'ended') return undefined;
+    if (this.downlink.hasReader || this.#isPolled || this.#state.tag === 'ended') return undefined;
     if (!this.#reader) {
       let resolve = () => {};
       const promise = new Promise<void>(done => (resolve = done));
@@ -207,10 +208,14 @@ export class Stream implements Outbox {
     return this.#reader.promise;
   }
 
-  /** Gives the stream to a reader; the returned function tells that it is gone (R19). */
-  attach(sink: FrameSink): () => void {
+  /**
+   * Gives the stream to a reader; the returned function tells that it is gone (R19). A reader that polls counts as being there
+   * until the grace after its last poll is over (R66), and is told at once only what there is to tell.
+   */
+  attach(sink: FrameSink, { polls = false } = {}): () => void {
     const detach = this.downlink.attach(sink);
-    this.downlink.append(heartbeatFrame);
+    this.#isPolled = polls;
+    if (!polls) this.downlink.append(heartbeatFrame);
     if (this.#state.tag === 'running') {
       this.#cancelTimer?.();
       this.#cancelTimer = undefined;
@@ -227,6 +232,7 @@ export class Stream implements Outbox {
   #startGrace(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = this.#clock.after(this.#options.limits.readerGraceMs, () => {
+      this.#isPolled = false;
       this.fail(fault('canceled', `Nobody read the stream for ${this.#options.limits.readerGraceMs / 1000} s.`));
     });
   }

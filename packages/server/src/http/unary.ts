@@ -1,0 +1,78 @@
+import { create, fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
+import type { DescMessage, JsonValue, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { fault } from '@tandem/protocol';
+import { constants, brotliCompressSync, gzipSync } from 'node:zlib';
+import { limits } from '@tandem/protocol';
+import { bearerOf } from './bearer.ts';
+import { readBody } from './body.ts';
+import type { Request, Response } from './listen.ts';
+import { reply } from './reply.ts';
+import type { RouteContext } from './routes.ts';
+
+/** One unary RPC: what comes in, what goes out, and what it does. */
+export interface Unary<In extends DescMessage, Out extends DescMessage> {
+  readonly input: In;
+  readonly output: Out;
+  handle(message: MessageShape<In>, caller: { owner: string; request: Request }, context: RouteContext): Promise<MessageInitShape<Out>> | MessageInitShape<Out>;
+}
+
+type Wire = 'proto' | 'json' | 'grpc-web';
+
+/** The forms of one call that are taken: Connect with protobuf or JSON, and gRPC-web. */
+function wireOf(type: string): Wire {
+  if (/^application\/proto\s*(;|$)/.test(type)) return 'proto';
+  if (/^application\/json\s*(;|$)/.test(type)) return 'json';
+  if (/^application\/grpc-web(\+proto)?\s*(;|$)/.test(type)) return 'grpc-web';
+  throw fault('wrong_content_type', `This call takes application/proto, application/json or application/grpc-web+proto, not ${JSON.stringify(type)}.`);
+}
+
+/** Makes the route of a unary RPC. */
+export function unary<In extends DescMessage, Out extends DescMessage>(call: Unary<In, Out>) {
+  return async (request: Request, response: Response, context: RouteContext): Promise<void> => {
+    const { owner } = context.authenticator.authenticate(bearerOf(request));
+    const wire = wireOf(String(request.headers['content-type'] ?? ''));
+    const body = await readBody(request, context.messageBytes);
+    const message = readMessage(call.input, wire === 'grpc-web' ? grpcWebPayload(body) : body, wire);
+    const answer = create(call.output, await call.handle(message, { owner, request }, context));
+    send(request, response, call.output, answer, wire);
+  };
+}
+
+function readMessage<In extends DescMessage>(schema: In, body: Uint8Array, wire: Wire): MessageShape<In> {
+  try {
+    if (wire !== 'json') return fromBinary(schema, body);
+    const text = Buffer.from(body).toString('utf8');
+    return fromJson(schema, JSON.parse(text === '' ? '{}' : text) as JsonValue, { ignoreUnknownFields: true });
+  } catch (cause) {
+    throw fault('malformed_message', `The body is no ${schema.name}${wire === 'json' ? ' in protobuf JSON' : ''}.`, { cause });
+  }
+}
+
+function send<Out extends DescMessage>(request: Request, response: Response, schema: Out, answer: MessageShape<Out>, wire: Wire): void {
+  const plain = wire === 'json' ? Buffer.from(JSON.stringify(toJson(schema, answer))) : toBinary(schema, answer);
+  if (wire === 'grpc-web') {
+    reply(response, 200, 'application/grpc-web+proto', Buffer.concat([grpcWebFrame(0, plain), grpcWebFrame(0x80, Buffer.from('grpc-status: 0\r\n'))]));
+    return;
+  }
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const codec = plain.length < limits.compressFromBytes ? undefined : /\bgzip\b/.test(accepted) ? 'gzip' : /\bbr\b/.test(accepted) ? 'br' : undefined;
+  if (codec) response.setHeader('content-encoding', codec);
+  const body =
+    codec === 'gzip' ? gzipSync(plain) : codec === 'br' ? brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : plain;
+  reply(response, 200, wire === 'json' ? 'application/json' : 'application/proto', body);
+}
+
+function grpcWebPayload(body: Uint8Array): Uint8Array {
+  const length = body.length < 5 ? -1 : Buffer.from(body.buffer, body.byteOffset, 5).readUInt32BE(1);
+  if (length < 0 || body.length < 5 + length || (body[0]! & 1) !== 0) {
+    throw fault('malformed_message', 'The body is no uncompressed gRPC-web frame.');
+  }
+  return body.subarray(5, 5 + length);
+}
+
+function grpcWebFrame(flags: number, payload: Uint8Array): Buffer {
+  const head = Buffer.alloc(5);
+  head[0] = flags;
+  head.writeUInt32BE(payload.length, 1);
+  return Buffer.concat([head, payload]);
+}
