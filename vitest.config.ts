@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
+  resolve: { conditions: ['tandem-source'] },
+  ssr: { resolve: { conditions: ['tandem-source'], externalConditions: ['tandem-source'] } },
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
     // a guard against hanging, ten times what the slowest promise takes; no test waits for luck
@@ -10,7 +10,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
-    execArgv: ['--conditions=source'],
+    execArgv: ['--conditions=tandem-source'],
     reporters: ['default', './test/support/closing-line.ts'],
   },
 });

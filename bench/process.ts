@@ -22,7 +22,7 @@ export interface Worker {
 /** Starts a file beside this one as a process of its own, so that it shares neither loop nor heap with what is measured. */
 export function startWorker(file: string, args: readonly string[] = [], execArgv: readonly string[] = []): Worker {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    execArgv: ['--conditions=source', ...execArgv],
+    execArgv: ['--conditions=tandem-source', ...execArgv],
     serialization: 'advanced',
   });
   const arrived: unknown[] = [];
@@ -89,7 +89,7 @@ export async function serve(config: Record<string, unknown>, execArgv: readonly 
   const file = join(folder, 'tandem.json');
   writeFileSync(file, JSON.stringify({ store: { url: `sqlite:${join(folder, 'tandem.db')}` }, ...config }));
   const startedAt = performance.now();
-  const args = ['--conditions=source', ...execArgv, COMMAND, 'serve', '--port', '0', '--json', '--config', file];
+  const args = ['--conditions=tandem-source', ...execArgv, COMMAND, 'serve', '--port', '0', '--json', '--config', file];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LOG_LEVEL: 'error' } });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4_000)));

@@ -23,7 +23,10 @@ else if (!existsSync(join(here, 'node_modules'))) {
 function runOtherSuite(path: string): number {
   const script = existsSync(path) && statSync(path).isDirectory() ? join(path, 'run.sh') : path;
   const command = ['npm', ...SERVER_COMMAND].join(' ');
-  const { status, error } = spawnSync(script, [command, ...process.argv.slice(2)], { cwd: join(here, '..'), stdio: 'inherit' });
+  const { status, error } = spawnSync(script, [command, ...process.argv.slice(2)], {
+    cwd: join(here, '..'),
+    stdio: 'inherit',
+  });
   if (error) process.stderr.write(`interop: ${script} could not be started: ${error.message}\n`);
   return status ?? 1;
 }
@@ -42,13 +45,15 @@ async function runOwnSuite(scenarios: readonly Scenario[]): Promise<number> {
   for (const scenario of scenarios) {
     if (!only.includes(scenario.name)) continue;
     const begin = performance.now();
-    const error = await perform(scenario).then(
+    const broken = await perform(scenario).then(
       () => undefined,
-      (reason: unknown) => reason,
+      (error: Error) => error.message,
     );
     const took = `${((performance.now() - begin) / 1000).toFixed(1)} s`;
-    if (error) failed++;
-    process.stdout.write(error ? `FAIL ${scenario.name} (${took})\n${String(error)}\n` : `ok   ${scenario.name} (${took})\n`);
+    if (broken !== undefined) failed++;
+    process.stdout.write(
+      `${broken === undefined ? 'ok  ' : 'FAIL'} ${scenario.name} (${took})\n${broken === undefined ? '' : `${broken}\n`}`,
+    );
   }
   process.stdout.write(`${only.length - failed} passed, ${failed} failed\n`);
   return failed > 0 ? 1 : 0;

@@ -28,7 +28,11 @@ export interface Stage {
   resumeAgent(agentId: string): Promise<SDKAgent>;
   listModels(): Promise<readonly ModelListItem[]>;
   /** Sends a prompt and follows its run to the end; `onEvent` sees every event and may cancel. */
-  drive(agent: SDKAgent, prompt: string, onEvent?: (event: SDKMessage, cancel: () => Promise<void>) => void): Promise<RunReport>;
+  drive(
+    agent: SDKAgent,
+    prompt: string,
+    onEvent?: (event: SDKMessage, cancel: () => Promise<void>) => void,
+  ): Promise<RunReport>;
 }
 
 /** The client half of a scenario: what a user of the SDK would write. */

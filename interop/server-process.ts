@@ -25,7 +25,11 @@ export async function startServerProcess(config: string): Promise<ServerProcess>
   let output = '';
   const start = async (port: string): Promise<{ child: ChildProcess; url: string }> => {
     const words = SERVER_COMMAND.map(word => (word === '0' ? port : word));
-    const child = spawn('npm', [...words, config], { cwd: REPOSITORY, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('npm', [...words, config], {
+      cwd: REPOSITORY,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const begin = output.length;
     const url = await new Promise<string>((resolve, reject) => {
       const fail = (why: string) => reject(new Error(`the server ${why}:\n${output.slice(begin)}`));

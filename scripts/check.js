@@ -11,9 +11,12 @@ const repository = fileURLToPath(new URL('..', import.meta.url));
 const bin = name => join(repository, 'node_modules/.bin', name);
 
 /** Folders that have a tsconfig.json of their own. */
-const projects = [...readdirSync(join(repository, 'packages')).map(name => `packages/${name}`), 'test', 'bench', 'interop'].filter(
-  folder => existsSync(join(repository, folder, 'tsconfig.json')),
-);
+const projects = [
+  ...readdirSync(join(repository, 'packages')).map(name => `packages/${name}`),
+  'test',
+  'bench',
+  'interop',
+].filter(folder => existsSync(join(repository, folder, 'tsconfig.json')));
 /** The interop suite is checked against the types of what it installs for itself. */
 const isReady = folder => folder !== 'interop' || existsSync(join(repository, 'interop/node_modules'));
 
@@ -30,7 +33,10 @@ const checks = [
 ];
 
 // what asks for `node` by name gets the one that runs this script
-const env = { ...process.env, PATH: [dirname(process.execPath), join(repository, 'node_modules/.bin'), process.env.PATH].join(':') };
+const env = {
+  ...process.env,
+  PATH: [dirname(process.execPath), join(repository, 'node_modules/.bin'), process.env.PATH].join(':'),
+};
 const words = process.argv.slice(2);
 let failed = 0;
 for (const { name, command, skipped } of checks) {
@@ -41,7 +47,12 @@ for (const { name, command, skipped } of checks) {
   }
   const begin = performance.now();
   const [file, ...args] = command;
-  const { status, stdout, stderr, error } = spawnSync(file, args, { cwd: repository, env, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  const { status, stdout, stderr, error } = spawnSync(file, args, {
+    cwd: repository,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
   const took = `${((performance.now() - begin) / 1000).toFixed(1)} s`;
   if (status === 0) {
     console.log(`ok       ${name} (${took})`);

@@ -20,7 +20,9 @@ export const answerScenarios: readonly Scenario[] = [
     acts: [sendPrompts('Think.')],
     check(witness) {
       assert.equal(finalText(witness), 'thought');
-      const thoughts = (witness.runs[0]?.events ?? []).flatMap(event => (event.type === 'thinking' ? [event.text] : []));
+      const thoughts = (witness.runs[0]?.events ?? []).flatMap(event =>
+        event.type === 'thinking' ? [event.text] : [],
+      );
       assert.equal(thoughts.join(''), 'first this, then that');
     },
   },
@@ -30,7 +32,10 @@ export const answerScenarios: readonly Scenario[] = [
     acts: [async stage => ({ models: await stage.listModels() })],
     check({ reports }) {
       const models = reports[0]?.models ?? [];
-      assert.ok(models.some(model => model.id === 'test-model' && model.displayName === 'Test model'), JSON.stringify(models));
+      assert.ok(
+        models.some(model => model.id === 'test-model' && model.displayName === 'Test model'),
+        JSON.stringify(models),
+      );
     },
   },
   {

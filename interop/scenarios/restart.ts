@@ -38,14 +38,20 @@ export const restartScenarios: readonly Scenario[] = [
     ],
     async meanwhile({ workspace, server, untilEvent }) {
       // its card settles only after its result was taken into the ledger and acknowledged
-      await untilEvent(event => isCard(event) && event.status === 'completed' && JSON.stringify(event).includes('quick-done'));
+      await untilEvent(
+        event => isCard(event) && event.status === 'completed' && JSON.stringify(event).includes('quick-done'),
+      );
       assert.ok(existsSync(join(workspace, 'slow-started')), 'the other one runs');
       await server.killAndRestart();
       writeFileSync(join(workspace, 'go'), '');
     },
     check(witness) {
       assert.equal(finalText(witness), 'both are done');
-      assert.equal(readFileSync(join(witness.workspace, 'quick.txt'), 'utf8'), 'once\n', 'the acknowledged tool ran once');
+      assert.equal(
+        readFileSync(join(witness.workspace, 'quick.txt'), 'utf8'),
+        'once\n',
+        'the acknowledged tool ran once',
+      );
       assert.equal(witness.provider.requests.length, 3, 'no model call was made twice');
       const [quick = '', slow = ''] = toolResults(witness, 1);
       assert.match(quick, /quick-done/);

@@ -28,7 +28,10 @@ export const toolScenarios: readonly Scenario[] = [
   },
   {
     name: 'write',
-    answers: [{ calls: [{ name: 'Write', args: { path: 'new/made.txt', contents: 'potato salad\n' } }] }, { text: 'made' }],
+    answers: [
+      { calls: [{ name: 'Write', args: { path: 'new/made.txt', contents: 'potato salad\n' } }] },
+      { text: 'made' },
+    ],
     acts: [sendPrompts('Make a file.')],
     check(witness) {
       assert.equal(finalText(witness), 'made');
@@ -38,7 +41,10 @@ export const toolScenarios: readonly Scenario[] = [
   },
   {
     name: 'shell',
-    answers: [{ calls: [{ name: 'Shell', args: { command: 'echo out-$((6*7)); echo bad >&2; exit 3' } }] }, { text: 'it failed' }],
+    answers: [
+      { calls: [{ name: 'Shell', args: { command: 'echo out-$((6*7)); echo bad >&2; exit 3' } }] },
+      { text: 'it failed' },
+    ],
     acts: [sendPrompts('Run it.')],
     check(witness) {
       assert.equal(finalText(witness), 'it failed');

@@ -14,7 +14,7 @@ export function sendPrompts(...prompts: string[]): Act {
 }
 
 /** The final text of a run that finished; anything else fails. */
-export function textOf(run: RunReport | undefined): string {
+function textOf(run: RunReport | undefined): string {
   assert.equal(run?.result?.status, 'finished', JSON.stringify(run?.result ?? run?.failure));
   return run?.result?.result ?? '';
 }

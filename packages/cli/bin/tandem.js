@@ -8,7 +8,13 @@ const LEAST = [22, 19];
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
   process.stderr.write(
-    'tandem needs Node ' + LEAST.join('.') + ' or newer, and this is Node ' + process.versions.node + ' (' + process.execPath + ').\n',
+    'tandem needs Node ' +
+      LEAST.join('.') +
+      ' or newer, and this is Node ' +
+      process.versions.node +
+      ' (' +
+      process.execPath +
+      ').\n',
   );
   process.exit(2);
 }

@@ -31,7 +31,9 @@ it.each([
 });
 
 it('prints the version of the package', async () => {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
   expect(await call('--version')).toEqual({ exitCode: 0, out: `${version}\n`, err: '' });
 });
 

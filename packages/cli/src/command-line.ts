@@ -30,7 +30,7 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
   program
     .command('serve')
     .description('run the server until it is told to stop')
-    .option('--config <file>', 'the config; else tandem.yaml in this folder or in the user\'s config folder')
+    .option('--config <file>', "the config; else tandem.yaml in this folder or in the user's config folder")
     .option('--host <address>', 'the address to listen on (default 127.0.0.1)')
     .option('--port <number>', 'the port to listen on, 0 for a free one (default 7788)', readPort)
     .option('--json', 'say where it listens as one JSON line')
@@ -46,13 +46,19 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
     .description('run one turn of an agent in a folder')
     .argument('[prompt]', 'what to do; - or nothing reads it from stdin')
     .option('--model <id>', 'a model of the server; its default when absent')
-    .addOption(new Option('--mode <mode>', 'what the agent may set out to do (default agent)').choices(['agent', 'ask', 'plan']))
+    .addOption(
+      new Option('--mode <mode>', 'what the agent may set out to do (default agent)').choices(['agent', 'ask', 'plan']),
+    )
     .option('--cwd <folder>', 'the folder to work in (default this one)')
     .option('--server <url>', 'a running server; without it one is started inside this process')
     .option('--key <key>', 'the key for that server; TANDEM_API_KEY when absent')
     .addOption(new Option('--output <form>', 'how to show it (default text)').choices(['text', 'json', 'stream-json']))
     .addOption(
-      new Option('--permission <mode>', 'what may be done here (default ask on a terminal, else read-only)').choices(['ask', 'auto', 'read-only']),
+      new Option('--permission <mode>', 'what may be done here (default ask on a terminal, else read-only)').choices([
+        'ask',
+        'auto',
+        'read-only',
+      ]),
     )
     .addOption(new Option('--continue', 'go on with the last conversation of the folder').conflicts('resume'))
     .option('--resume <id>', 'go on with this conversation')
@@ -67,7 +73,13 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
     .description('decode a captured body, one JSON object a frame')
     .argument('<file>', 'the capture; - reads it from stdin')
     .addOption(new Option('--as <kind>', 'what it is; else that is found out').choices(['sse', 'append', 'request']))
-    .addOption(new Option('--encoding <name>', 'how compressed frames are packed; else that is found out').choices(['gzip', 'br', 'identity']))
+    .addOption(
+      new Option('--encoding <name>', 'how compressed frames are packed; else that is found out').choices([
+        'gzip',
+        'br',
+        'identity',
+      ]),
+    )
     .option('--full', 'show bytes whole')
     .action(async (file, flags) => {
       const { inspect } = await import('./commands/inspect.ts');
@@ -91,6 +103,8 @@ function readPort(text: string): number {
 }
 
 function versionOfPackage(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
   return version;
 }

@@ -2,6 +2,9 @@ import { runCommandLine } from './command-line.ts';
 import { EXIT } from './exit-code.ts';
 import { createInterrupts } from './interrupts.ts';
 
+/** What a command may take to leave after the second signal; it may hang in something that no signal reaches. */
+const LEAVE_MS = 2_000;
+
 /** The whole command as a process: signals in, exit code out. Never returns to its caller with work left. */
 export async function main(argv: readonly string[]): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
@@ -9,6 +12,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupts.note());
   // a reader that went away, as `| head` does, wants no more: end in order
   for (const stream of [stdout, stderr]) stream.on('error', () => interrupts.note());
+  interrupts.stopNow.addEventListener('abort', () => setTimeout(() => process.exit(EXIT.cancelled), LEAVE_MS).unref());
 
   let exitCode: number;
   try {

@@ -21,7 +21,8 @@ export function startFailureOf(error: unknown, config?: Config): StartFailure | 
   if (error instanceof ConfigError) return { text: error.message, exitCode: EXIT.usage, isStore: false };
   if (!(error instanceof Error) || !config) return undefined;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  if (syscall !== undefined && LISTEN_CALLS.has(syscall)) return { text: listenText(code, config), exitCode: EXIT.failed, isStore: false };
+  if (syscall !== undefined && LISTEN_CALLS.has(syscall))
+    return { text: listenText(code, config), exitCode: EXIT.failed, isStore: false };
   if (code === 'ERR_SQLITE_ERROR' || (syscall !== undefined && STORE_CALLS.has(syscall))) {
     return {
       text:

@@ -11,7 +11,7 @@ const bin = fileURLToPath(new URL('../bin/tandem.js', import.meta.url));
 /** Starts the real command in a folder of its own, with an empty home. */
 function start(argv: string[], cwd = makeFolder(), flags: string[] = []) {
   const home = makeFolder();
-  const child = spawn(process.execPath, ['--conditions=source', ...flags, bin, ...argv], {
+  const child = spawn(process.execPath, ['--conditions=tandem-source', ...flags, bin, ...argv], {
     cwd,
     env: { PATH: process.env['PATH'], HOME: home, NODE_COMPILE_CACHE: join(home, 'cache') },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -35,7 +35,10 @@ function start(argv: string[], cwd = makeFolder(), flags: string[] = []) {
       for (;;) {
         const found = pattern.exec(out);
         if (found) return found;
-        const ended = await Promise.race([exited.then(() => true), new Promise<false>(resolve => child.stdout.once('data', () => resolve(false)))]);
+        const ended = await Promise.race([
+          exited.then(() => true),
+          new Promise<false>(resolve => child.stdout.once('data', () => resolve(false))),
+        ]);
         if (ended && !pattern.test(out)) throw new Error(`the command ended: ${out}${err}`);
       }
     },
@@ -67,7 +70,10 @@ describe('the command as a process', () => {
     await client.until(/Never done/);
     server.child.kill('SIGTERM');
     // the run is at work, so the server stays; a client that cancels it lets the server go
-    const early = await Promise.race([server.exited.then(() => 'gone'), new Promise(resolve => setTimeout(resolve, 400, 'still there'))]);
+    const early = await Promise.race([
+      server.exited.then(() => 'gone'),
+      new Promise(resolve => setTimeout(resolve, 400, 'still there')),
+    ]);
     expect(early).toBe('still there');
     client.child.kill('SIGINT');
     expect(await client.exited).toBe(130);
@@ -91,8 +97,12 @@ describe('the command as a process', () => {
   });
 
   it('prints its version without loading a server, a client or the schema', async () => {
-    const tell = 'import m from "node:module"; m.registerHooks({ load(url, context, next) { console.error(url); return next(url, context); } });';
-    const command = start(['--version'], makeFolder(), ['--import', `data:text/javascript,${encodeURIComponent(tell)}`]);
+    const tell =
+      'import m from "node:module"; m.registerHooks({ load(url, context, next) { console.error(url); return next(url, context); } });';
+    const command = start(['--version'], makeFolder(), [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(tell)}`,
+    ]);
     expect(await command.exited).toBe(0);
     expect(command.out).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(command.err).toContain('/packages/cli/src/command-line.ts');

@@ -30,24 +30,36 @@ export async function startProvider(answers: readonly ModelAnswer[]): Promise<{ 
   });
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const config = join(makeFolder(), 'tandem.json');
-  writeFileSync(config, JSON.stringify({ providers: { scripted: { type: 'openai-compatible', baseUrl, models: [{ id: 'test-model' }] } } }));
+  writeFileSync(
+    config,
+    JSON.stringify({ providers: { scripted: { type: 'openai-compatible', baseUrl, models: [{ id: 'test-model' }] } } }),
+  );
   return { config, bodies };
 }
 
 function give(answer: ModelAnswer, response: http.ServerResponse): void {
   if ('status' in answer) {
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end('{"error":{"message":"the model said no"}}');
+    response
+      .writeHead(answer.status, { 'content-type': 'application/json' })
+      .end('{"error":{"message":"the model said no"}}');
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const chunk = (delta: object, finish_reason: string | null = null) =>
-    response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+    response.write(
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`,
+    );
   if ('text' in answer) {
     chunk({ role: 'assistant', content: answer.text });
     if (answer.hangs) return;
     chunk({}, 'stop');
   } else {
-    const call = { index: 0, id: 'call_1', type: 'function', function: { name: answer.tool, arguments: JSON.stringify(answer.args) } };
+    const call = {
+      index: 0,
+      id: 'call_1',
+      type: 'function',
+      function: { name: answer.tool, arguments: JSON.stringify(answer.args) },
+    };
     chunk({ role: 'assistant', tool_calls: [call] });
     chunk({}, 'tool_calls');
   }

@@ -69,9 +69,16 @@ afterEach(() => {
  * A process that is none: an empty home, a folder to work in, and streams that are read by the test. Nothing of the machine's own config,
  * keys or local models is seen.
  */
-export function makeSurroundings(options: { cwd?: string; stdin?: string; isTerminal?: boolean; env?: Record<string, string> } = {}): TestSurroundings {
+export function makeSurroundings(
+  options: { cwd?: string; stdin?: string; isTerminal?: boolean; env?: Record<string, string> } = {},
+): TestSurroundings {
   const home = makeFolder();
-  const own = { HOME: home, XDG_STATE_HOME: join(home, 'state'), XDG_DATA_HOME: join(home, 'data'), XDG_CONFIG_HOME: join(home, 'config') };
+  const own = {
+    HOME: home,
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_DATA_HOME: join(home, 'data'),
+    XDG_CONFIG_HOME: join(home, 'config'),
+  };
   for (const [name, value] of Object.entries(own)) vi.stubEnv(name, value);
   const stop = new AbortController();
   const stopNow = new AbortController();

@@ -17,7 +17,7 @@ export interface Connection {
 }
 
 /** The version that the client names itself with (R9). */
-export const CLIENT_VERSION = 'tandem-0.1.0';
+const CLIENT_VERSION = 'tandem-0.1.0';
 
 /** Makes a connection out of what an embedder gives. */
 export function makeConnection(options: {

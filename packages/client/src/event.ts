@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import type { JsonObject } from '@bufbuild/protobuf';
 import type { RunError } from './failure.ts';
 
 /** Tokens of a turn, as the server counted them (R58); what it did not report is absent. Safe integers as numbers, larger ones as text. */
@@ -111,5 +111,3 @@ export type RunEvent =
   | UsageEvent
   | RetryEvent
   | EndEvent;
-
-export type { JsonObject, JsonValue };

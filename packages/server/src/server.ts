@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { listen } from './http/listen.ts';
+import type { TlsMaterial } from './http/listen.ts';
 import { routes } from './http/routes.ts';
 import type { Identity } from './identity.ts';
 import { systemIdentity } from './identity.ts';
@@ -22,6 +23,8 @@ export interface ServerParts {
   readonly log?: Log;
   readonly catalogue?: Catalogue;
   readonly store?: Store;
+  /** With it the port speaks TLS: HTTP/2 and HTTP/1.1 by ALPN. */
+  readonly tls?: TlsMaterial | undefined;
 }
 
 export interface RunningServer {
@@ -63,7 +66,7 @@ export async function startServer(config: Config, parts: ServerParts = {}): Prom
     messageBytes,
     isReady: () => isReady,
   });
-  const listener = await listen({ host, port, handler, onError: error => log.error({ error: error.message }, 'the listener failed') }).catch(
+  const listener = await listen({ host, port, tls: parts.tls, handler, onError: error => log.error({ error: error.message }, 'the listener failed') }).catch(
     async (error: unknown) => {
       registry.stop();
       await store.close();

@@ -18,13 +18,18 @@ const endLine = '{"kind":"end_stream","flags":"0x02","length":2,"compressed":fal
 
 const text = toBinary(
   AgentServerMessageSchema,
-  create(AgentServerMessageSchema, { message: { case: 'interactionUpdate', value: { message: { case: 'textDelta', value: { text: 'x'.repeat(100) } } } } }),
+  create(AgentServerMessageSchema, {
+    message: { case: 'interactionUpdate', value: { message: { case: 'textDelta', value: { text: 'x'.repeat(100) } } } },
+  }),
 );
 const blob = (bytes: number) =>
   toBinary(
     AgentServerMessageSchema,
     create(AgentServerMessageSchema, {
-      message: { case: 'kvServerMessage', value: { id: 1, message: { case: 'getBlobArgs', value: { blobId: new Uint8Array(bytes) } } } },
+      message: {
+        case: 'kvServerMessage',
+        value: { id: 1, message: { case: 'getBlobArgs', value: { blobId: new Uint8Array(bytes) } } },
+      },
     }),
   );
 
@@ -36,13 +41,20 @@ async function call(body: Uint8Array, flags: InspectFlags = {}) {
 }
 
 describe('inspect', () => {
-  it('[product-inspect-shape, §1.2-flags] prints a frame and the end frame in the shape of the reference', async () => {
-    expect(await call(Buffer.concat([heartbeat, end]), { as: 'sse' })).toEqual({ exitCode: 0, lines: [heartbeatLine, endLine], err: '' });
+  it('[product-inspect-shape] prints a frame and the end frame in the shape of the reference', async () => {
+    expect(await call(Buffer.concat([heartbeat, end]), { as: 'sse' })).toEqual({
+      exitCode: 0,
+      lines: [heartbeatLine, endLine],
+      err: '',
+    });
   });
 
   it('[product-inspect-shape, done-inspect-capture] unpacks compressed frames and end frames, and keeps the length of the wire', async () => {
     const failure = encodeEndStream(fault('bad_request', 'no'));
-    for (const [encoding, pack] of [['gzip', gzipSync], ['br', brotliCompressSync]] as const) {
+    for (const [encoding, pack] of [
+      ['gzip', gzipSync],
+      ['br', brotliCompressSync],
+    ] as const) {
       const [packed, packedEnd] = [pack(text), pack(failure)];
       const body = Buffer.concat([encodeEnvelope(packed, 1), encodeEnvelope(packedEnd, 3)]);
       for (const flags of [{}, { encoding }]) {
@@ -58,16 +70,28 @@ describe('inspect', () => {
             endStream: false,
             message: { interaction_update: { text_delta: { text: 'x'.repeat(100) } } },
           },
-          { kind: 'end_stream', flags: '0x03', length: packedEnd.length, compressed: true, endStream: true, message: JSON.parse(new TextDecoder().decode(failure)) as unknown },
+          {
+            kind: 'end_stream',
+            flags: '0x03',
+            length: packedEnd.length,
+            compressed: true,
+            endStream: true,
+            message: JSON.parse(new TextDecoder().decode(failure)) as unknown,
+          },
         ]);
       }
     }
   });
 
   it('[product-inspect-shape] adds the two ids of an append, whichever field holds its message', async () => {
-    const bytes = toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message: { case: 'clientHeartbeat', value: {} } }));
+    const bytes = toBinary(
+      AgentClientMessageSchema,
+      create(AgentClientMessageSchema, { message: { case: 'clientHeartbeat', value: {} } }),
+    );
     for (const form of ['hex', 'binary', 'both'] as const) {
-      const { exitCode, lines } = await call(encodeAppend({ requestId: 'r-1', seqno: 7, bytes, form }), { as: 'append' });
+      const { exitCode, lines } = await call(encodeAppend({ requestId: 'r-1', seqno: 7, bytes, form }), {
+        as: 'append',
+      });
       expect(exitCode).toBe(0);
       expect(lines.map(line => JSON.parse(line) as unknown)).toEqual([
         {
@@ -86,9 +110,13 @@ describe('inspect', () => {
   });
 
   it('[product-inspect-detects] tells the three kinds apart and says what it took', async () => {
-    const request = encodeEnvelope(toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: '0f9b1c1e-7a52-4b0e-9a30-4f2f3c5d6e7f' })));
+    const request = encodeEnvelope(
+      toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: '0f9b1c1e-7a52-4b0e-9a30-4f2f3c5d6e7f' })),
+    );
     const append = encodeAppend({ requestId: 'r', seqno: 0, bytes: Uint8Array.of(0x3a, 0x00) });
-    expect((await call(Buffer.concat([heartbeat, end]))).err).toBe('tandem: Taking capture.bin for an answer of RunSSE (--as sse).\n');
+    expect((await call(Buffer.concat([heartbeat, end]))).err).toBe(
+      'tandem: Taking capture.bin for an answer of RunSSE (--as sse).\n',
+    );
     expect((await call(append)).err).toBe('tandem: Taking capture.bin for a BidiAppend (--as append).\n');
     const taken = await call(request);
     expect(taken.err).toBe('tandem: Taking capture.bin for a request of RunSSE (--as request).\n');
@@ -110,10 +138,15 @@ describe('inspect', () => {
     const message = create(AgentClientMessageSchema, {
       message: {
         case: 'runRequest',
-        value: { modelDetails: { modelId: 'm', credentials: { case: 'apiKeyCredentials', value: { apiKey: 'sk-secret' } } } },
+        value: {
+          modelDetails: { modelId: 'm', credentials: { case: 'apiKeyCredentials', value: { apiKey: 'sk-secret' } } },
+        },
       },
     });
-    const { lines } = await call(encodeAppend({ requestId: 'r', seqno: 0, bytes: toBinary(AgentClientMessageSchema, message) }), { full: true });
+    const { lines } = await call(
+      encodeAppend({ requestId: 'r', seqno: 0, bytes: toBinary(AgentClientMessageSchema, message) }),
+      { full: true },
+    );
     expect(lines[0]).toContain('"api_key":"[redacted]"');
     expect(lines[0]).not.toContain('sk-secret');
   });
@@ -128,20 +161,39 @@ describe('inspect', () => {
 
   it('shows what stands before a broken frame, then says what is wrong and where', async () => {
     const cut = await call(Buffer.concat([heartbeat, end.subarray(0, 6)]));
-    expect(cut).toMatchObject({ exitCode: 1, lines: [heartbeatLine], err: expect.stringContaining('capture.bin, frame 2, at byte 9: The body ends inside an envelope: 1 of 2 bytes') });
+    expect(cut).toMatchObject({
+      exitCode: 1,
+      lines: [heartbeatLine],
+      err: expect.stringContaining('capture.bin, frame 2, at byte 9: The body ends inside an envelope: 1 of 2 bytes'),
+    });
     const wrongFlags = await call(Buffer.concat([heartbeat, Uint8Array.of(0x40, 0, 0, 0, 0)]));
-    expect(wrongFlags).toMatchObject({ exitCode: 1, lines: [heartbeatLine], err: expect.stringContaining('flags 0x40') });
+    expect(wrongFlags).toMatchObject({
+      exitCode: 1,
+      lines: [heartbeatLine],
+      err: expect.stringContaining('flags 0x40'),
+    });
   });
 
   it('shows what stands behind a frame that cannot be decoded', async () => {
-    const broken = await call(Buffer.concat([encodeEnvelope(Uint8Array.of(0x0a, 0x05)), encodeEnvelope(Uint8Array.of(1, 2, 3), 1), heartbeat, end]));
+    const broken = await call(
+      Buffer.concat([
+        encodeEnvelope(Uint8Array.of(0x0a, 0x05)),
+        encodeEnvelope(Uint8Array.of(1, 2, 3), 1),
+        heartbeat,
+        end,
+      ]),
+    );
     expect(broken).toMatchObject({ exitCode: 1, lines: [heartbeatLine, endLine] });
     expect(broken.err).toMatch(/frame 1, at byte 0: It cannot be decoded[^]*frame 2, at byte 7: .*not gzip and not br/);
   });
 
   it('says so when the stream has no end, or does not end there', async () => {
     expect(await call(heartbeat)).toMatchObject({ exitCode: 0, err: expect.stringContaining('There is no end frame') });
-    expect(await call(Buffer.concat([end, heartbeat]), { as: 'sse' })).toMatchObject({ exitCode: 1, lines: [endLine], err: expect.stringContaining('nothing may follow') });
+    expect(await call(Buffer.concat([end, heartbeat]), { as: 'sse' })).toMatchObject({
+      exitCode: 1,
+      lines: [endLine],
+      err: expect.stringContaining('nothing may follow'),
+    });
   });
 
   it.each([

@@ -59,7 +59,9 @@ export async function inspect(file: string, flags: InspectFlags, surroundings: S
   }
   const kind = flags.as ?? detectCapture(body);
   if (kind === undefined) {
-    say(`${name} is neither an answer of RunSSE nor a BidiAppend nor a request of RunSSE, going by its first byte. If it is, say so with --as.`);
+    say(
+      `${name} is neither an answer of RunSSE nor a BidiAppend nor a request of RunSSE, going by its first byte. If it is, say so with --as.`,
+    );
     return EXIT.failed;
   }
   if (flags.as === undefined) say(`Taking ${name} for ${NAMES[kind]}.`);

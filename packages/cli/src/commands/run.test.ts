@@ -2,13 +2,14 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startProvider } from '../../test/provider.ts';
 import { makeSurroundings } from '../../test/surroundings.ts';
 import type { TestSurroundings } from '../../test/surroundings.ts';
 import { run } from './run.ts';
 
-const noProvider = (surroundings: TestSurroundings) => writeFileSync(join(surroundings.cwd, 'tandem.json'), '{"providers":{"demo":{"type":"demo"}}}');
+const noProvider = (surroundings: TestSurroundings) =>
+  writeFileSync(join(surroundings.cwd, 'tandem.json'), '{"providers":{"demo":{"type":"demo"}}}');
 
 interface Line {
   type: string;
@@ -43,8 +44,17 @@ describe('run', () => {
     noProvider(surroundings);
     expect(await run(undefined, { output: 'json' }, surroundings)).toBe(0);
     const end = JSON.parse(surroundings.stdout.text) as Line;
-    expect(end).toMatchObject({ type: 'end', outcome: 'ended', text: expect.stringContaining('You asked: What lies here?') });
-    expect((end['tools'] as Line[]).map(tool => [tool['name'], tool['status']])).toEqual(expect.arrayContaining([['ls', 'completed'], ['shell', 'completed']]));
+    expect(end).toMatchObject({
+      type: 'end',
+      outcome: 'ended',
+      text: expect.stringContaining('You asked: What lies here?'),
+    });
+    expect((end['tools'] as Line[]).map(tool => [tool['name'], tool['status']])).toEqual(
+      expect.arrayContaining([
+        ['ls', 'completed'],
+        ['shell', 'completed'],
+      ]),
+    );
   });
 
   it('[product-stream-json] writes typed events and one end, last', async () => {
@@ -61,7 +71,11 @@ describe('run', () => {
     const surroundings = makeSurroundings();
     const server = `http://127.0.0.1:${await freePort()}`;
     expect(await run('Look', { output: 'stream-json', server, key: 'secret-key' }, surroundings)).toBe(1);
-    expect(objects(surroundings).at(-1)).toMatchObject({ type: 'end', outcome: 'failed', error: { code: 'unavailable' } });
+    expect(objects(surroundings).at(-1)).toMatchObject({
+      type: 'end',
+      outcome: 'failed',
+      error: { code: 'unavailable' },
+    });
     expect(surroundings.stdout.text + surroundings.stderr.text).not.toContain('secret-key');
   });
 
@@ -91,11 +105,16 @@ describe('run', () => {
     surroundings.interrupt();
     surroundings.interruptAgain();
     expect(await running).toBe(130);
-    expect(objects(surroundings).filter(one => one.type === 'end')).toEqual([expect.objectContaining({ outcome: 'cancelled' })]);
+    expect(objects(surroundings).filter(one => one.type === 'end')).toEqual([
+      expect.objectContaining({ outcome: 'cancelled' }),
+    ]);
   });
 
   it('is read-only without a terminal: the model is told and the file is not made', async () => {
-    const { config, bodies } = await startProvider([{ tool: 'Write', args: { path: 'made.txt', contents: 'x' } }, { text: 'I could not.' }]);
+    const { config, bodies } = await startProvider([
+      { tool: 'Write', args: { path: 'made.txt', contents: 'x' } },
+      { text: 'I could not.' },
+    ]);
     const surroundings = makeSurroundings();
     expect(await run('Write', { config }, surroundings)).toBe(0);
     expect(existsSync(join(surroundings.cwd, 'made.txt'))).toBe(false);
@@ -104,7 +123,10 @@ describe('run', () => {
   });
 
   it('asks on a terminal, and does what was allowed', async () => {
-    const { config } = await startProvider([{ tool: 'Write', args: { path: 'made.txt', contents: 'x' } }, { text: 'It is there.' }]);
+    const { config } = await startProvider([
+      { tool: 'Write', args: { path: 'made.txt', contents: 'x' } },
+      { text: 'It is there.' },
+    ]);
     const surroundings = makeSurroundings({ isTerminal: true, env: { NO_COLOR: '1' } });
     const running = run('Write', { config }, surroundings);
     await surroundings.stderr.until(/Write:\n {4}.*made\.txt\nAllow\?/);
@@ -115,14 +137,22 @@ describe('run', () => {
   });
 
   it('goes on with the last conversation of the folder, and with one by its id', async () => {
-    const { config, bodies } = await startProvider([{ text: 'Hello Ada.' }, { text: 'You are Ada.' }, { text: 'Still Ada.' }]);
+    const { config, bodies } = await startProvider([
+      { text: 'Hello Ada.' },
+      { text: 'You are Ada.' },
+      { text: 'Still Ada.' },
+    ]);
     const surroundings = makeSurroundings();
     const turn = (prompt: string, more: object) => run(prompt, { config, output: 'json', ...more }, surroundings);
     expect(await turn('I am Ada.', {})).toBe(0);
     const { conversationId } = JSON.parse(surroundings.stdout.text) as { conversationId: string };
     expect(await turn('Who am I?', { continue: true })).toBe(0);
     expect(await turn('And now?', { resume: conversationId })).toBe(0);
-    expect(objects(surroundings).map(end => end['conversationId'])).toEqual([conversationId, conversationId, conversationId]);
+    expect(objects(surroundings).map(end => end['conversationId'])).toEqual([
+      conversationId,
+      conversationId,
+      conversationId,
+    ]);
     expect(bodies[1]).toMatch(/I am Ada\.[^]*Hello Ada\.[^]*Who am I\?/);
     expect(bodies[2]).toMatch(/I am Ada\.[^]*You are Ada\.[^]*And now\?/);
   });
@@ -151,7 +181,13 @@ describe('run', () => {
     expect(await run('Look', { output: 'stream-json', ...options }, surroundings)).toBe(2);
     expect(surroundings.stderr.text).toMatch(hint);
     expect(objects(surroundings)).toEqual([
-      { type: 'end', outcome: 'failed', text: '', conversationId: '', error: expect.objectContaining({ message: expect.stringMatching(hint) }) },
+      {
+        type: 'end',
+        outcome: 'failed',
+        text: '',
+        conversationId: '',
+        error: expect.objectContaining({ message: expect.stringMatching(hint) }),
+      },
     ]);
   });
 

@@ -33,13 +33,21 @@ export interface RunOptions {
   readonly config?: string;
 }
 
-const EXITS: Readonly<Record<EndEvent['outcome'], ExitCode>> = { ended: EXIT.done, failed: EXIT.failed, cancelled: EXIT.cancelled };
+const EXITS: Readonly<Record<EndEvent['outcome'], ExitCode>> = {
+  ended: EXIT.done,
+  failed: EXIT.failed,
+  cancelled: EXIT.cancelled,
+};
 
 /**
  * One turn in a folder, against the server that `--server` names or one inside this process. However it goes, the output has an end.
  * The first signal cancels the run in order, the second one leaves at once.
  */
-export async function run(argument: string | undefined, options: RunOptions, surroundings: Surroundings): Promise<ExitCode> {
+export async function run(
+  argument: string | undefined,
+  options: RunOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
   const { stdin, stdout, stderr, env, stop, stopNow } = surroundings;
   const folder = resolve(surroundings.cwd, options.cwd ?? '.');
   const render = renderOf(options, folder, surroundings);
@@ -64,7 +72,12 @@ export async function run(argument: string | undefined, options: RunOptions, sur
   const reading = await readPrompt(argument, stdin, stop);
   if (stop.aborted) return leave(show, '');
   if ('problem' in reading) return refuse('No prompt', reading.problem, EXIT.usage);
-  const conversation = await openConversation({ folder, continues: options.continue === true, resumes: options.resume, say });
+  const conversation = await openConversation({
+    folder,
+    continues: options.continue === true,
+    resumes: options.resume,
+    say,
+  });
   if ('problem' in conversation) return refuse('No conversation', conversation.problem, EXIT.usage);
   const place = await serverOf(options, surroundings);
   if ('text' in place) return refuse('The server did not start', place.text, place.exitCode);
@@ -89,7 +102,10 @@ export async function run(argument: string | undefined, options: RunOptions, sur
     ...(options.mode !== undefined && { mode: options.mode }),
     ...(conversation.state && { state: conversation.state }),
   });
-  const exitCode = await Promise.race([follow(turn, conversation, show), untilAborted(stopNow).then(() => leave(show, conversation.id))]);
+  const exitCode = await Promise.race([
+    follow(turn, conversation, show),
+    untilAborted(stopNow).then(() => leave(show, conversation.id)),
+  ]);
   questions?.close();
   if (!stopNow.aborted) await Promise.race([place.close(), untilAborted(stopNow)]);
   conversation.close();
@@ -97,7 +113,11 @@ export async function run(argument: string | undefined, options: RunOptions, sur
 }
 
 /** Shows a run to its end, keeping every checkpoint before what follows it is shown. */
-async function follow(turn: Run, conversation: Conversation, show: (event: RunEvent) => Promise<void>): Promise<ExitCode> {
+async function follow(
+  turn: Run,
+  conversation: Conversation,
+  show: (event: RunEvent) => Promise<void>,
+): Promise<ExitCode> {
   for await (const event of turn) {
     if (event.type === 'checkpoint' || event.type === 'end') await conversation.save(turn.state);
     await show(event);
@@ -132,8 +152,10 @@ function problemOf({ server, key, config }: RunOptions, folder: string): string 
   if (server !== undefined && !(URL.canParse(server) && /^https?:$/.test(new URL(server).protocol))) {
     return `--server takes an http or https address such as http://127.0.0.1:7788, and ${JSON.stringify(server)} is none.`;
   }
-  if (server !== undefined && config !== undefined) return '--config is about a server inside this process; leave it out with --server.';
-  if (key !== undefined && server === undefined) return '--key is for the server that --server names; without one there is nobody to give it to.';
+  if (server !== undefined && config !== undefined)
+    return '--config is about a server inside this process; leave it out with --server.';
+  if (key !== undefined && server === undefined)
+    return '--key is for the server that --server names; without one there is nobody to give it to.';
   const found = statSync(folder, { throwIfNoEntry: false });
   if (!found) return `There is no folder ${folder}. Give one that exists with --cwd.`;
   if (!found.isDirectory()) return `${folder} is a file. Give a folder with --cwd.`;

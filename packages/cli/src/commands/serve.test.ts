@@ -35,7 +35,10 @@ describe('serve', () => {
     const surroundings = makeSurroundings();
     const serving = serve({ config: writeConfig(demo), port: 0, json: true }, surroundings);
     await surroundings.stdout.until(/\n/);
-    expect(JSON.parse(surroundings.stdout.text)).toEqual({ event: 'listening', url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
+    expect(JSON.parse(surroundings.stdout.text)).toEqual({
+      event: 'listening',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    });
     expect(await stopped(surroundings, serving)).toBe(0);
   });
 
@@ -72,8 +75,12 @@ describe('serve', () => {
     writeFileSync(file, 'no database');
     for (const path of [file, join(file, 'below', 'x.db')]) {
       const surroundings = makeSurroundings();
-      expect(await serve({ config: writeConfig({ ...demo, store: { url: `sqlite:${path}` } }), port: 0 }, surroundings)).toBe(1);
-      expect(surroundings.stderr.text).toMatch(/^tandem: The store .*(file is not a database|a part of its path is a file)\. Make it writable/);
+      expect(
+        await serve({ config: writeConfig({ ...demo, store: { url: `sqlite:${path}` } }), port: 0 }, surroundings),
+      ).toBe(1);
+      expect(surroundings.stderr.text).toMatch(
+        /^tandem: The store .*(file is not a database|a part of its path is a file)\. Make it writable/,
+      );
     }
   });
 

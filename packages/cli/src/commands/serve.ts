@@ -40,10 +40,15 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     return failure.exitCode;
   }
   for (const notice of server.notices) say(notice);
-  stdout.write(options.json ? `${JSON.stringify({ event: 'listening', url: server.url })}\n` : `tandem listening on ${server.url}\n`);
+  stdout.write(
+    options.json
+      ? `${JSON.stringify({ event: 'listening', url: server.url })}\n`
+      : `tandem listening on ${server.url}\n`,
+  );
 
   await untilAborted(stop);
   const { runs } = server.load;
-  if (runs > 0) say(`Stopping once ${runs === 1 ? 'one run has' : `${runs} runs have`} ended; a second signal stops at once.`);
+  if (runs > 0)
+    say(`Stopping once ${runs === 1 ? 'one run has' : `${runs} runs have`} ended; a second signal stops at once.`);
   return Promise.race([server.close().then(() => EXIT.done), untilAborted(stopNow).then(() => EXIT.failed)]);
 }

@@ -22,7 +22,8 @@ export function decompress(bytes: Uint8Array, named: Encoding | undefined): { by
     return { bytes: unpack(bytes, { maxOutputLength: UNPACKED_BYTES }), encoding };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_BUFFER_TOO_LARGE') throw new Error(`its payload unpacks to more than ${UNPACKED_BYTES / 1024 / 1024} MiB`, { cause: error });
+    if (code === 'ERR_BUFFER_TOO_LARGE')
+      throw new Error(`its payload unpacks to more than ${UNPACKED_BYTES / 1024 / 1024} MiB`, { cause: error });
     const hint = named === undefined ? '; name the encoding with --encoding' : '';
     throw new Error(`its payload is not ${named ?? 'gzip and not br'} (${message})${hint}`, { cause: error });
   }

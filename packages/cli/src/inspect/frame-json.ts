@@ -8,7 +8,10 @@ import type { Encoding } from './decompression.ts';
 import { decompress } from './decompression.ts';
 
 /** What a frame became: its JSON, or why it has none. `where` says which frame of the body, for a person. */
-export type InspectedFrame = { readonly where: string } & ({ readonly json: JsonObject } | { readonly problem: string });
+export type InspectedFrame = { readonly where: string } & (
+  | { readonly json: JsonObject }
+  | { readonly problem: string }
+);
 
 export interface InspectOptions {
   /** How compressed frames are packed; undefined looks at each. */
@@ -25,13 +28,17 @@ const ENVELOPE_HEAD = 5;
  * The frames of an enveloped body: an answer of RunSSE, or its request. A frame that cannot be decoded does not hide those after it; where
  * the envelopes themselves are broken, the rest is lost and the last item says so.
  */
-export function* inspectEnvelopes(body: Uint8Array, kind: 'sse' | 'request', options: InspectOptions): Generator<InspectedFrame> {
+export function* inspectEnvelopes(
+  body: Uint8Array,
+  kind: 'sse' | 'request',
+  options: InspectOptions,
+): Generator<InspectedFrame> {
   const schema = kind === 'sse' ? AgentServerMessageSchema : BidiRequestIdSchema;
   const reader = new EnvelopeReader({ maxBytes: LONGEST_FRAME });
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   let number = 0;
   let endedAt: number | undefined;
-  for (let at = 0; at < body.byteLength; ) {
+  for (let at = 0; at < body.byteLength;) {
     number++;
     const where = `frame ${number}, at byte ${at}`;
     const size = at + ENVELOPE_HEAD <= body.byteLength ? ENVELOPE_HEAD + view.getUint32(at + 1) : ENVELOPE_HEAD;
@@ -85,7 +92,12 @@ function envelopeJson(schema: DescMessage, envelope: Envelope, options: InspectO
   const head = headOf({ flags: envelope.flags, length: envelope.payload.byteLength });
   if (envelope.endStream) return { kind: 'end_stream', ...head, message: endJson(payload) };
   const message = fromBinary(schema, payload);
-  return { kind: kindOf(schema, message), messageType: schema.typeName, ...head, message: toWireJson(schema, message, options) };
+  return {
+    kind: kindOf(schema, message),
+    messageType: schema.typeName,
+    ...head,
+    message: toWireJson(schema, message, options),
+  };
 }
 
 function headOf({ flags, length }: { flags: number; length: number }): JsonObject {

@@ -13,9 +13,17 @@ const events: RunEvent[] = [
 
 describe('the JSON outputs', () => {
   it('[product-stream-json] writes every event as it is, one object a line, the end last', () => {
-    const text = events.flatMap(createStreamJsonRender()).map(piece => piece.text).join('');
+    const text = events
+      .flatMap(createStreamJsonRender())
+      .map(piece => piece.text)
+      .join('');
     expect(text.endsWith('\n')).toBe(true);
-    expect(text.trimEnd().split('\n').map(line => JSON.parse(line) as unknown)).toEqual(events);
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line) as unknown),
+    ).toEqual(events);
   });
 
   it('writes the end alone with the list of tool calls', () => {
@@ -24,7 +32,15 @@ describe('the JSON outputs', () => {
     expect(pieces[0]!.to).toBe('stdout');
     expect(JSON.parse(pieces[0]!.text)).toEqual({
       ...events.at(-1),
-      tools: [{ id: 'call-1', name: 'read', status: 'completed', args: { path: 'a.txt' }, result: { success: { content: 'hi' } } }],
+      tools: [
+        {
+          id: 'call-1',
+          name: 'read',
+          status: 'completed',
+          args: { path: 'a.txt' },
+          result: { success: { content: 'hi' } },
+        },
+      ],
     });
   });
 });

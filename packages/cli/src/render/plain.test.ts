@@ -10,7 +10,11 @@ function shown(events: readonly RunEvent[], to: 'stdout' | 'stderr' = 'stdout', 
   let time = 0;
   const look = { folder: '/w', now: () => (time += 500) };
   const render = isTerminal ? createTtyRender({ ...look, hasColours: true }) : createPlainRender(look);
-  return events.flatMap(render).filter(piece => piece.to === to).map(piece => piece.text).join('');
+  return events
+    .flatMap(render)
+    .filter(piece => piece.to === to)
+    .map(piece => piece.text)
+    .join('');
 }
 
 const call = (name: string, status: 'partial' | 'running' | 'completed' | 'failed', more: object = {}): RunEvent =>
@@ -23,24 +27,41 @@ describe('the text output', () => {
 
   it('shows one line for a call, however many events it has', () => {
     const args = { path: '/w/src/a.txt' };
-    const events = [call('read', 'partial', { args: {} }), call('read', 'running', { args }), call('read', 'completed', { args, result: { success: {} } })];
-    expect(shown([{ type: 'text', text: 'I look.' }, ...events, { type: 'text', text: 'Done.\n' }, end])).toBe('I look.\n● Read src/a.txt\nDone.\n');
+    const events = [
+      call('read', 'partial', { args: {} }),
+      call('read', 'running', { args }),
+      call('read', 'completed', { args, result: { success: {} } }),
+    ];
+    expect(shown([{ type: 'text', text: 'I look.' }, ...events, { type: 'text', text: 'Done.\n' }, end])).toBe(
+      'I look.\n● Read src/a.txt\nDone.\n',
+    );
   });
 
   it('marks a call that failed, with the reason', () => {
     const args = { path: '/w/none' };
-    expect(shown([call('read', 'running', { args }), call('read', 'failed', { args, result: { error: { errorMessage: 'File not found' } } }), end])).toBe(
-      '● Read none\n  ✗ File not found\n',
-    );
-    expect(shown([call('edit', 'failed', { args, result: { rejected: { path: '/w/none', reason: 'this run is read-only' } } }), end])).toBe(
-      '● Edit none\n  ✗ rejected: this run is read-only\n',
-    );
+    expect(
+      shown([
+        call('read', 'running', { args }),
+        call('read', 'failed', { args, result: { error: { errorMessage: 'File not found' } } }),
+        end,
+      ]),
+    ).toBe('● Read none\n  ✗ File not found\n');
+    expect(
+      shown([
+        call('edit', 'failed', { args, result: { rejected: { path: '/w/none', reason: 'this run is read-only' } } }),
+        end,
+      ]),
+    ).toBe('● Edit none\n  ✗ rejected: this run is read-only\n');
   });
 
   it('names the call that failed when another one was shown since', () => {
     const a = { type: 'tool', id: 'a', name: 'read', args: { path: '/w/a' } } as const;
     const b = { type: 'tool', id: 'b', name: 'read', args: { path: '/w/b' } } as const;
-    const events: RunEvent[] = [{ ...a, status: 'running' }, { ...b, status: 'running' }, { ...a, status: 'failed', result: { error: { errorMessage: 'gone' } } }];
+    const events: RunEvent[] = [
+      { ...a, status: 'running' },
+      { ...b, status: 'running' },
+      { ...a, status: 'failed', result: { error: { errorMessage: 'gone' } } },
+    ];
     expect(shown(events)).toBe('● Read a\n● Read b\n  ✗ Read a: gone\n');
   });
 
@@ -54,7 +75,9 @@ describe('the text output', () => {
 
   it('says the exit code of a command that failed', () => {
     const result = { failure: { exitCode: 3, stdout: '', stderr: 'no\n' } };
-    expect(shown([call('shell', 'failed', { args: { command: 'x' }, result })])).toBe('● Run x\n  ✗ exit code 3\n    no\n');
+    expect(shown([call('shell', 'failed', { args: { command: 'x' }, result })])).toBe(
+      '● Run x\n  ✗ exit code 3\n    no\n',
+    );
   });
 
   it('lets no control of model, tool or server through to the terminal', () => {
@@ -63,11 +86,19 @@ describe('the text output', () => {
       { type: 'text', text: `t${evil}` },
       { type: 'notice', text: `n${evil}` },
       { type: 'retry', attempt: 2, delayMs: 1000, reason: `r${evil}` },
-      call('shell', 'failed', { args: { command: `c${evil}` }, result: { failure: { stdout: `o${evil}`, exitCode: 1 } } }),
+      call('shell', 'failed', {
+        args: { command: `c${evil}` },
+        result: { failure: { stdout: `o${evil}`, exitCode: 1 } },
+      }),
       call(`x${evil}`, 'failed', { result: { error: { error: `e${evil}` } } }),
-      { ...end, outcome: 'failed', error: { code: 'internal', title: `a${evil}`, message: `b${evil}`, retryable: false } },
+      {
+        ...end,
+        outcome: 'failed',
+        error: { code: 'internal', title: `a${evil}`, message: `b${evil}`, retryable: false },
+      },
     ];
-    for (const to of ['stdout', 'stderr'] as const) expect(shown(events, to)).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
+    for (const to of ['stdout', 'stderr'] as const)
+      expect(shown(events, to)).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
   });
 
   it('closes with time and tokens on stderr', () => {
@@ -75,16 +106,27 @@ describe('the text output', () => {
     expect(shown([{ ...end, usage }], 'stderr')).toBe('Done in 0.5 s · 12,345 tokens in (1,000 cached), 67 out\n');
     expect(shown([end], 'stderr')).toBe('Done in 0.5 s\n');
     expect(shown([{ ...end, outcome: 'cancelled' }], 'stderr')).toBe('Cancelled after 0.5 s\n');
-    const error = { code: 'unavailable', title: 'Connection failed', message: 'nobody listens there', retryable: true } as const;
-    expect(shown([{ ...end, outcome: 'failed', error }], 'stderr')).toBe('✗ Connection failed: nobody listens there (0.5 s)\n');
+    const error = {
+      code: 'unavailable',
+      title: 'Connection failed',
+      message: 'nobody listens there',
+      retryable: true,
+    } as const;
+    expect(shown([{ ...end, outcome: 'failed', error }], 'stderr')).toBe(
+      '✗ Connection failed: nobody listens there (0.5 s)\n',
+    );
   });
 
   it('hides what the model thinks, and skips events that it does not know', () => {
-    expect(shown([{ type: 'thinking', text: 'hm' }, { type: 'later' } as never, { type: 'text', text: 'a' }, end])).toBe('a\n');
+    expect(
+      shown([{ type: 'thinking', text: 'hm' }, { type: 'later' } as never, { type: 'text', text: 'a' }, end]),
+    ).toBe('a\n');
   });
 
   it('has no colour at all', () => {
-    expect(shown([call('shell', 'failed', { args: { command: 'x' }, result: { failure: { exitCode: 1 } } }), end])).not.toContain('\x1b');
+    expect(
+      shown([call('shell', 'failed', { args: { command: 'x' }, result: { failure: { exitCode: 1 } } }), end]),
+    ).not.toContain('\x1b');
   });
 });
 
@@ -96,6 +138,10 @@ describe('the text output on a terminal', () => {
   });
 
   it('wants no colours with NO_COLOR or on a dumb terminal', () => {
-    expect([wantsColours({}), wantsColours({ NO_COLOR: '1' }), wantsColours({ TERM: 'dumb' })]).toEqual([true, false, false]);
+    expect([wantsColours({}), wantsColours({ NO_COLOR: '1' }), wantsColours({ TERM: 'dumb' })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });

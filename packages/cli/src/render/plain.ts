@@ -123,5 +123,8 @@ function count(tokens: number | string | undefined): string {
 
 /** Each line by itself, so that a pager or a copied line keeps its look. */
 function paintLines(text: string, paint: (text: string) => string): string {
-  return text.split('\n').map(one => (one === '' ? '' : paint(one))).join('\n');
+  return text
+    .split('\n')
+    .map(one => (one === '' ? '' : paint(one)))
+    .join('\n');
 }

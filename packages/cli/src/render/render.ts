@@ -11,5 +11,11 @@ export type Render = (event: RunEvent) => Piece[];
 
 /** The end of a run that never began: its server could not be started, or its prompt not be read. */
 export function endUnbegun(title: string, message: string, code: 'invalid_argument' | 'failed_precondition'): EndEvent {
-  return { type: 'end', outcome: 'failed', text: '', conversationId: '', error: { code, title, message, retryable: false } };
+  return {
+    type: 'end',
+    outcome: 'failed',
+    text: '',
+    conversationId: '',
+    error: { code, title, message, retryable: false },
+  };
 }

@@ -9,7 +9,9 @@ const OUTPUT_LINES = 8;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** How a call reads: a verb, and the arguments that say what it is about. */
-const TITLES: Readonly<Record<string, { verb: string; about: (args: Fields, shown: (path: unknown) => string) => string }>> = {
+const TITLES: Readonly<
+  Record<string, { verb: string; about: (args: Fields, shown: (path: unknown) => string) => string }>
+> = {
   read: { verb: 'Read', about: (args, shown) => shown(args['path']) },
   edit: { verb: 'Edit', about: (args, shown) => shown(args['path']) },
   delete: { verb: 'Delete', about: (args, shown) => shown(args['path']) },
@@ -18,7 +20,11 @@ const TITLES: Readonly<Record<string, { verb: string; about: (args: Fields, show
   grep: { verb: 'Search', about: (args, shown) => inFolder(args['pattern'], shown(args['path'])) },
   shell: { verb: 'Run', about: args => text(args['command']) },
   await: { verb: 'Wait', about: args => text(args['taskId']) },
-  mcp: { verb: 'Call', about: args => [text(args['providerIdentifier']), text(args['toolName']) || text(args['name'])].filter(Boolean).join('/') },
+  mcp: {
+    verb: 'Call',
+    about: args =>
+      [text(args['providerIdentifier']), text(args['toolName']) || text(args['name'])].filter(Boolean).join('/'),
+  },
   task: { verb: 'Start agent', about: args => text(args['description']) },
   fetch: { verb: 'Fetch', about: args => text(args['url']) },
   web_fetch: { verb: 'Fetch', about: args => text(args['url']) },
@@ -41,7 +47,9 @@ export function toolFailure(event: ToolEvent): string {
     if (text(value['signal'])) return `ended by ${plainLine(text(value['signal']), LINE_CHARACTERS)}`;
     return `exit code ${typeof exitCode === 'number' ? exitCode : 0}`;
   }
-  const reason = ['reason', 'error', 'errorMessage', 'message', 'modelVisibleError'].map(key => text(value[key])).find(Boolean);
+  const reason = ['reason', 'error', 'errorMessage', 'message', 'modelVisibleError']
+    .map(key => text(value[key]))
+    .find(Boolean);
   const kind = branch === 'error' ? '' : words(branch).toLowerCase();
   return plainLine([kind, reason].filter(Boolean).join(': ') || 'failed', LINE_CHARACTERS);
 }
@@ -50,7 +58,8 @@ export function toolFailure(event: ToolEvent): string {
 export function outputLines(event: ToolEvent): string[] {
   if (event.name !== 'shell') return [];
   const [, value] = branchOf(event);
-  const output = text(value['interleavedOutput']) || [text(value['stdout']), text(value['stderr'])].filter(Boolean).join('\n');
+  const output =
+    text(value['interleavedOutput']) || [text(value['stdout']), text(value['stderr'])].filter(Boolean).join('\n');
   const lines = plainText(output).replace(/\n+$/, '').split('\n');
   if (lines.length === 1 && lines[0] === '') return [];
   const shown = lines.map(line => cut(line.replaceAll('\t', '    ')));
@@ -60,7 +69,9 @@ export function outputLines(event: ToolEvent): string[] {
 }
 
 function branchOf(event: ToolEvent): [string | undefined, Fields] {
-  const found = Object.entries(event.result ?? {}).find(([, value]) => typeof value === 'object' && value !== null && !Array.isArray(value));
+  const found = Object.entries(event.result ?? {}).find(
+    ([, value]) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  );
   return found ? [found[0], found[1] as Fields] : [undefined, {}];
 }
 
@@ -74,7 +85,10 @@ function fromFolder(folder: string, path: string): string {
 }
 
 function words(name: string): string {
-  const spaced = name.replace(/_/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  const spaced = name
+    .replace(/_/g, ' ')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
   return spaced.charAt(0).toUpperCase() + spaced.slice(1) || 'Tool';
 }
 

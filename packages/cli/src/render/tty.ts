@@ -4,7 +4,9 @@ import { createPlainRender } from './plain.ts';
 import type { Render } from './render.ts';
 
 /** `--output text` on a terminal: the same, with colours and with what the model thinks, dimmed. */
-export function createTtyRender(options: Omit<PlainOptions, 'paint' | 'showsThinking'> & { hasColours: boolean }): Render {
+export function createTtyRender(
+  options: Omit<PlainOptions, 'paint' | 'showsThinking'> & { hasColours: boolean },
+): Render {
   const { dim, cyan, red } = pc.createColors(options.hasColours);
   return createPlainRender({ ...options, paint: { faint: dim, mark: cyan, bad: red }, showsThinking: true });
 }

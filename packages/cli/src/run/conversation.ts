@@ -35,15 +35,18 @@ export async function openConversation(choice: ConversationChoice): Promise<Conv
   const store = openStore();
   try {
     const found = resumes !== undefined ? await store.get(resumes) : continues ? await store.last(folder) : undefined;
-    if (resumes !== undefined && !found) return { problem: `There is no conversation ${JSON.stringify(resumes)} on this machine.` };
-    if (continues && !found) return { problem: `There is no conversation in ${folder} to continue. Run without --continue to begin one.` };
+    if (resumes !== undefined && !found)
+      return { problem: `There is no conversation ${JSON.stringify(resumes)} on this machine.` };
+    if (continues && !found)
+      return { problem: `There is no conversation in ${folder} to continue. Run without --continue to begin one.` };
     const id = found?.id ?? randomUUID();
     await store.save(id, { cwd: folder });
     return stored(store, { id, folder, state: found?.state, say });
   } catch (error) {
     store.close();
     const why = `The conversations in ${stateFolder()} cannot be opened (${(error as Error).message})`;
-    if (continues || resumes !== undefined) return { problem: `${why}. Make the folder writable, or set XDG_STATE_HOME to another one.` };
+    if (continues || resumes !== undefined)
+      return { problem: `${why}. Make the folder writable, or set XDG_STATE_HOME to another one.` };
     say(`${why}, so this one is not kept.`);
     return { id: randomUUID(), state: undefined, blobs: undefined, save: () => Promise.resolve(), close() {} };
   }
@@ -62,7 +65,8 @@ function stored(
       try {
         await store.save(id, { cwd: folder, state: next });
       } catch (error) {
-        if (!hasFailed) say(`The conversation cannot be kept (${(error as Error).message}); --continue will miss this turn.`);
+        if (!hasFailed)
+          say(`The conversation cannot be kept (${(error as Error).message}); --continue will miss this turn.`);
         hasFailed = true;
       }
     },

@@ -23,7 +23,10 @@ const CLOSE_MS = 500;
  * Starts a server for one run, by the same config as `serve`, on a free port of the loopback. It takes only a key that is made here, so
  * that no other program on this machine can use the models of this user through it. A store that cannot be opened is replaced by memory.
  */
-export async function startOwnServer(options: { config?: string }, surroundings: Surroundings): Promise<OwnServer | StartFailure> {
+export async function startOwnServer(
+  options: { config?: string },
+  surroundings: Surroundings,
+): Promise<OwnServer | StartFailure> {
   const { env, cwd, stderr } = surroundings;
   let config: Config | undefined;
   try {

@@ -17,8 +17,12 @@ it.each([undefined, '-'])('reads stdin for the argument %s, without the line end
 
 it('says what to do when there is no prompt', async () => {
   const terminal = makeSurroundings({ isTerminal: true });
-  expect(await readPrompt(undefined, terminal.stdin, never)).toEqual({ problem: expect.stringMatching(/^There is no prompt\. .*tandem run "/) });
-  expect(await readPrompt(undefined, makeSurroundings({ stdin: ' \n' }).stdin, never)).toEqual({ problem: expect.stringMatching(/stdin was empty/) });
+  expect(await readPrompt(undefined, terminal.stdin, never)).toEqual({
+    problem: expect.stringMatching(/^There is no prompt\. .*tandem run "/),
+  });
+  expect(await readPrompt(undefined, makeSurroundings({ stdin: ' \n' }).stdin, never)).toEqual({
+    problem: expect.stringMatching(/stdin was empty/),
+  });
   expect(await readPrompt(' ', terminal.stdin, never)).toEqual({ problem: 'The prompt is empty.' });
 });
 

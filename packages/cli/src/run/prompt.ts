@@ -11,7 +11,11 @@ export type PromptReading = { readonly prompt: string } | { readonly problem: st
  *
  * @param stop ends the wait for stdin
  */
-export async function readPrompt(argument: string | undefined, stdin: Input, stop: AbortSignal): Promise<PromptReading> {
+export async function readPrompt(
+  argument: string | undefined,
+  stdin: Input,
+  stop: AbortSignal,
+): Promise<PromptReading> {
   if (argument !== undefined && argument !== '-') return checked(argument, 'The prompt is empty.');
   if (argument === undefined && stdin.isTTY) {
     return { problem: 'There is no prompt. Give one as in: tandem run "What is in this folder?"' };
@@ -24,7 +28,8 @@ export async function readPrompt(argument: string | undefined, stdin: Input, sto
     for await (const piece of stdin) {
       const buffer = Buffer.from(piece as Uint8Array | string);
       bytes += buffer.length;
-      if (bytes > PROMPT_BYTES) return { problem: `The prompt on stdin is longer than ${PROMPT_BYTES / 1024 / 1024} MiB.` };
+      if (bytes > PROMPT_BYTES)
+        return { problem: `The prompt on stdin is longer than ${PROMPT_BYTES / 1024 / 1024} MiB.` };
       pieces.push(buffer);
     }
   } catch (error) {
@@ -33,7 +38,12 @@ export async function readPrompt(argument: string | undefined, stdin: Input, sto
     stop.removeEventListener('abort', onStop);
   }
   // one line end belongs to whoever wrote the line, as `echo` does, and not to the prompt
-  return checked(Buffer.concat(pieces).toString('utf8').replace(/\r?\n$/, ''), 'There is no prompt: stdin was empty. Give one as in: tandem run "What is in this folder?"');
+  return checked(
+    Buffer.concat(pieces)
+      .toString('utf8')
+      .replace(/\r?\n$/, ''),
+    'There is no prompt: stdin was empty. Give one as in: tandem run "What is in this folder?"',
+  );
 }
 
 function checked(prompt: string, problem: string): PromptReading {

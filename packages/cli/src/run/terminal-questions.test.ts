@@ -6,7 +6,12 @@ import { makeSurroundings } from '../../test/surroundings.ts';
 import { createTerminalQuestions } from './terminal-questions.ts';
 
 const never = new AbortController().signal;
-const shell = (command: string, reason?: string) => ({ kind: 'shell' as const, command, workingDirectory: '/w', ...(reason !== undefined && { reason }) });
+const shell = (command: string, reason?: string) => ({
+  kind: 'shell' as const,
+  command,
+  workingDirectory: '/w',
+  ...(reason !== undefined && { reason }),
+});
 
 function makeTerminal() {
   const surroundings = makeSurroundings({ isTerminal: true });
@@ -18,7 +23,9 @@ describe('questions on a terminal', () => {
     const { stdin, stderr, questions } = makeTerminal();
     const answer = questions.ask(shell('ls\x1b[2K\nrm -r x'), never);
     await stderr.until(/Allow\?/);
-    expect(stderr.text).toBe('\nRun in /w:\n    ls\\x1b[2K\n    rm -r x\nAllow? y = yes, n = no, always = this command without asking: ');
+    expect(stderr.text).toBe(
+      '\nRun in /w:\n    ls\\x1b[2K\n    rm -r x\nAllow? y = yes, n = no, always = this command without asking: ',
+    );
     stdin.write('y\n');
     expect(await answer).toBe(true);
   });
@@ -48,7 +55,10 @@ describe('questions on a terminal', () => {
 
   it('does not offer always for what is unusual, and says why it is', async () => {
     const { stdin, stderr, questions } = makeTerminal();
-    const answer = questions.ask({ kind: 'write', path: '/etc/hosts', reason: 'it is outside of the workspace' }, never);
+    const answer = questions.ask(
+      { kind: 'write', path: '/etc/hosts', reason: 'it is outside of the workspace' },
+      never,
+    );
     await stderr.until(/Allow\?/);
     expect(stderr.text).toBe('\nWrite:\n    /etc/hosts\n  (it is outside of the workspace)\nAllow? y = yes, n = no: ');
     stdin.write('always\n');
@@ -93,10 +103,16 @@ describe('questions on a terminal', () => {
 
   it('asks for a web search and refuses it with a reason on no', async () => {
     const { stdin, stderr, questions } = makeTerminal();
-    const { query } = create(InteractionQuerySchema, { id: 1, query: { case: 'webSearchRequestQuery', value: { args: { searchTerm: 'cats' } } } });
+    const { query } = create(InteractionQuerySchema, {
+      id: 1,
+      query: { case: 'webSearchRequestQuery', value: { args: { searchTerm: 'cats' } } },
+    });
     const answer = questions.answerQuery(query as Query, { signal: never });
     await stderr.until(/Search the web for:\n {4}cats\nAllow\?/);
     stdin.write('n\n');
-    expect(await answer).toMatchObject({ case: 'webSearchRequestResponse', value: { result: { case: 'rejected', value: { reason: 'the user said no' } } } });
+    expect(await answer).toMatchObject({
+      case: 'webSearchRequestResponse',
+      value: { result: { case: 'rejected', value: { reason: 'the user said no' } } },
+    });
   });
 });

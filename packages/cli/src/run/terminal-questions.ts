@@ -100,11 +100,17 @@ function wordsOf(question: PermissionQuestion): Pick<Question, 'text' | 'always'
   if (kind === 'shell') {
     const text = `Run in ${visibleText(workingDirectory)}:\n${indented(command)}${why}`;
     if (reason !== undefined) return { text };
-    return { text, always: { key: JSON.stringify([kind, workingDirectory, command]), words: 'this command without asking' } };
+    return {
+      text,
+      always: { key: JSON.stringify([kind, workingDirectory, command]), words: 'this command without asking' },
+    };
   }
   const text = `${kind === 'write' ? 'Write' : 'Delete'}:\n${indented(path)}${why}`;
   if (reason !== undefined) return { text };
-  return { text, always: { key: kind, words: `${kind === 'write' ? 'write' : 'delete'} in this folder without asking` } };
+  return {
+    text,
+    always: { key: kind, words: `${kind === 'write' ? 'write' : 'delete'} in this folder without asking` },
+  };
 }
 
 function wordsOfQuery(query: Query): string {
@@ -123,5 +129,8 @@ function wordsOfQuery(query: Query): string {
 }
 
 function indented(text: string): string {
-  return visibleText(text).split('\n').map(line => `    ${line}`).join('\n');
+  return visibleText(text)
+    .split('\n')
+    .map(line => `    ${line}`)
+    .join('\n');
 }

@@ -50,7 +50,7 @@ interface Folder {
 }
 
 /** The tree below a folder; ripgrep finds the files, since it knows the ignore rules. */
-export async function listTree(
+async function listTree(
   path: string,
   options: { ignore: readonly string[]; signal: AbortSignal; deadlineMs: number },
 ): Promise<LsDirectoryTreeNode> {

@@ -66,7 +66,7 @@ it('[§10.2-read-refusals] refuses a directory, a binary file and a pipe, with t
     value: { reason: 'Binary files of type .dat cannot be read as text' },
   });
   const { machine, file } = makeMachine();
-  execFileSync('mkfifo', [file('pipe')]);
+  execFileSync('sh', ['-c', 'mkfifo "$0"', file('pipe')]);
   const [answer] = await runExecutor(readExecutor(machine), ReadArgsSchema, { path: 'pipe' });
   expect(branchOf(answer)).toMatchObject(['invalidFile', { reason: 'Path is a device or pipe, not a file' }]);
 });

@@ -22,27 +22,37 @@ export interface Listener {
   destroy(): void;
 }
 
+/** A certificate chain and its key, as PEM. */
+export interface TlsMaterial {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+}
+
 /** How an HTTP/2 client starts (R2). */
 const PREFACE = Buffer.from('PRI * HTTP/2.0');
 
-/** One plain port for HTTP/1.1 and for HTTP/2 with prior knowledge: the first bytes of a connection tell which (R2, T09). */
-export async function listen(options: { host: string; port: number; handler: Handler; onError: (error: Error) => void }): Promise<Listener> {
-  const { handler, onError } = options;
+/**
+ * Opens a port for both HTTP versions. A plain one takes HTTP/1.1 and HTTP/2 with prior knowledge, the first bytes of a connection
+ * tell which (R2, T09); one with TLS negotiates by ALPN.
+ */
+export async function listen(options: {
+  host: string;
+  port: number;
+  tls?: TlsMaterial | undefined;
+  handler: Handler;
+  onError: (error: Error) => void;
+}): Promise<Listener> {
+  const { handler, onError, tls } = options;
   const http1 = http.createServer({ headersTimeout: CONNECTION_SILENCE_MS, requestTimeout: BODY_MS, keepAliveTimeout: 65_000, noDelay: true }, handler);
   http1.on('clientError', (_, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
     else socket.destroy();
   });
-  // a stream at a time gets a whole window: the default of 64 KiB makes a large append wait for round trips
-  const h2c = http2.createServer({ settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 1_000 } }, handler as never);
-  h2c.on('session', session => {
-    session.on('error', () => session.destroy()); // a broken peer costs its own connection (T22)
-    session.setLocalWindowSize(16 * 1024 * 1024);
-  });
-  h2c.on('sessionError', () => {});
+  const h2c = http2.createServer(H2_OPTIONS, handler as never);
+  tendSessions(h2c);
 
   const sockets = new Set<net.Socket>();
-  const server = net.createServer(socket => {
+  const server = tls ? secureServer(tls, handler, sockets) : net.createServer(socket => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
@@ -75,7 +85,7 @@ export async function listen(options: { host: string; port: number; handler: Han
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {
-    url: `http://${host}:${port}`,
+    url: `${tls ? 'https' : 'http'}://${host}:${port}`,
     port,
     async close() {
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
@@ -87,4 +97,28 @@ export async function listen(options: { host: string; port: number; handler: Han
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** A stream at a time gets a whole window: the default of 64 KiB makes a large append wait for round trips. */
+const H2_OPTIONS = { settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 1_000 } } as const;
+
+function tendSessions(server: http2.Http2Server | http2.Http2SecureServer): void {
+  server.on('session', session => {
+    session.on('error', () => session.destroy()); // a broken peer costs its own connection (T22)
+    session.setLocalWindowSize(16 * 1024 * 1024);
+  });
+  server.on('sessionError', () => {});
+}
+
+function secureServer(tls: TlsMaterial, handler: Handler, sockets: Set<net.Socket>): http2.Http2SecureServer {
+  const server = http2.createSecureServer({ ...tls, ...H2_OPTIONS, allowHTTP1: true, minVersion: 'TLSv1.2', handshakeTimeout: CONNECTION_SILENCE_MS }, handler as never);
+  tendSessions(server);
+  server.on('tlsClientError', () => {}); // a peer that cannot talk TLS is its own trouble
+  server.on('connection', (socket: net.Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    socket.setNoDelay(true);
+  });
+  return server;
 }

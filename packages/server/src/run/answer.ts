@@ -1,4 +1,4 @@
-import type { MessagePart } from '@tandem/protocol/message';
+import type { MessagePart, ProviderOptions } from '@tandem/protocol/message';
 import { originOptions } from '../model/origin.ts';
 import type { FinishReason, ModelEvent, Usage } from '../model/port.ts';
 
@@ -9,6 +9,8 @@ export interface AnswerCall {
   readonly providerId: string;
   args: string;
   whole: boolean;
+  /** What the provider wants back with the call, e.g. a signature. */
+  providerOptions?: ProviderOptions;
 }
 
 /** A stretch of reasoning with the time it took, for the display side of the history. */
@@ -17,7 +19,7 @@ export interface AnswerThinking {
   text: string;
   startedAtMs: number;
   completedAtMs: number;
-  providerOptions?: Record<string, unknown>;
+  providerOptions?: ProviderOptions;
 }
 
 export type AnswerPart =
@@ -87,6 +89,7 @@ export class Answer {
         const rest = event.args.startsWith(call.args) ? event.args.slice(call.args.length) : '';
         call.args = event.args;
         call.whole = true;
+        if (event.providerOptions) call.providerOptions = event.providerOptions;
         const shown: Shown[] = known ? [] : [...this.#endThinking(now), { show: 'call', call }];
         if (rest !== '') shown.push({ show: 'args', call, text: rest });
         return shown;
@@ -156,10 +159,9 @@ export class Answer {
       if (part.type === 'text') return { type: 'text', text: part.text };
       if (part.type === 'redacted') return { type: 'redacted-reasoning', data: part.data, providerOptions: originOptions(model) };
       if (part.type === 'thinking') {
-        const own = part.providerOptions as Record<string, Record<string, unknown>> | undefined;
         const durationMs = Math.max(1, part.completedAtMs - part.startedAtMs);
         const { tandem } = originOptions(model);
-        return { type: 'reasoning', text: part.text, providerOptions: { ...own, tandem: { ...tandem, durationMs } } };
+        return { type: 'reasoning', text: part.text, providerOptions: { ...part.providerOptions, tandem: { ...tandem, durationMs } } };
       }
       const { call } = part;
       return {
@@ -167,7 +169,7 @@ export class Answer {
         toolCallId: call.callId,
         toolName: call.name,
         args: argsOf(call),
-        providerOptions: originOptions(model, call.providerId || undefined),
+        providerOptions: { ...call.providerOptions, ...originOptions(model, call.providerId || undefined) },
       };
     });
   }
