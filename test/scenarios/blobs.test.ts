@@ -31,6 +31,16 @@ async function twoTurns(house: House): Promise<Peer> {
   return second;
 }
 
+/** A server with a store of its own, which has never seen what others cached. */
+async function withFreshHouse(work: (house: House) => Promise<void>): Promise<void> {
+  const house = await startHouse();
+  try {
+    await work(house);
+  } finally {
+    await house.close();
+  }
+}
+
 describe.each(transports)('the barrier before a checkpoint over %s', transport => {
   let house: House;
   beforeAll(async () => {
@@ -82,7 +92,7 @@ describe.each(transports)('the barrier before a checkpoint over %s', transport =
       },
     });
     await peer.turn('read it');
-    expect(peer.fault).toMatchObject({ code: 'internal', retryable: false });
+    expect(peer.fault).toMatchObject({ code: 'failed_precondition', retryable: false });
     expect(peer.fault!.detail).toContain('disk full');
     expect(peer.fault!.detail).toContain(refused!.slice(0, 16));
     expect(peer.order).not.toContain('update.turnEnded');
@@ -98,12 +108,10 @@ describe.each(transports)('the barrier before a checkpoint over %s', transport =
 
 describe('blobs', () => {
   let house: House;
-  /** Another server with a store of its own: it has never seen what `house` cached. */
-  let stranger: House;
   beforeAll(async () => {
-    [house, stranger] = await Promise.all([startHouse(), startHouse()]);
+    house = await startHouse();
   });
-  afterAll(() => Promise.all([house.close(), stranger.close()]));
+  afterAll(() => house.close());
 
   it('[R39-id-is-sha256] go out under the 32 raw bytes of the SHA-256 of their data', async () => {
     const peer = await twoTurns(house);
@@ -121,9 +129,11 @@ describe('blobs', () => {
     house.say({ text: 'Once more.', calls: [READ] }, { text: 'Still hi.' });
     peer = await peer.next().turn('and now?', { conversationState: peer.state });
     sent.push(...askedIds(peer, 'kv.setBlobArgs'));
-    stranger.say({ text: 'Bye.' });
-    peer = await peer.next({ url: stranger.server.url }).turn('bye', { conversationState: peer.state });
-    sent.push(...askedIds(peer, 'kv.setBlobArgs'));
+    await withFreshHouse(async stranger => {
+      stranger.say({ text: 'Bye.' });
+      peer = await peer.next({ url: stranger.server.url }).turn('bye', { conversationState: peer.state });
+      sent.push(...askedIds(peer, 'kv.setBlobArgs'));
+    });
     expect(peer.fault).toBeUndefined();
     expect(new Set(sent).size).toBe(sent.length);
     // the message, its display form, the answer, its step and two states of the turn, and nothing of the past
@@ -149,29 +159,27 @@ describe('blobs', () => {
   // K02
   it('[R41-hash-verified] are attributed by the number alone, and data of another hash is not used', async () => {
     const before = await twoTurns(house);
-    stranger.say({ text: 'all there' });
-    const gets: AskedBlob[] = [];
-    const backwards = before.next({
-      url: stranger.server.url,
-      onBlob: blob => {
-        if (blob.kind === 'setBlobArgs') return blob.auto();
-        return void gets.push(blob);
-      },
+    await withFreshHouse(async stranger => {
+      stranger.say({ text: 'all there' });
+      const gets: AskedBlob[] = [];
+      const backwards = before.next({
+        url: stranger.server.url,
+        onBlob: blob => (blob.kind === 'setBlobArgs' ? blob.auto() : void gets.push(blob)),
+      });
+      await backwards.open();
+      await backwards.run('again', { conversationState: before.state });
+      const { length } = before.state.rootPromptMessagesJson;
+      const asked = await backwards.until(() => (gets.length >= length ? gets : undefined), 'questions for blobs');
+      for (const blob of [...asked].reverse()) await blob.auto();
+      await backwards.finish();
+      expect(backwards.fault).toBeUndefined();
+      expect(textsOf(stranger.requests[0]!.body, 'user').slice(-2)).toEqual(['thanks', 'again']);
     });
-    await backwards.open();
-    await backwards.run('again', { conversationState: before.state });
-    const { length } = before.state.rootPromptMessagesJson;
-    const asked = await backwards.until(() => (gets.length >= length ? gets : undefined), 'questions for blobs');
-    for (const blob of [...asked].reverse()) await blob.auto();
-    await backwards.finish();
-    expect(backwards.fault).toBeUndefined();
-    expect(textsOf(stranger.requests[0]!.body, 'user').slice(-2)).toEqual(['thanks', 'again']);
 
-    const other = await startHouse();
-    try {
+    await withFreshHouse(async stranger => {
       const [wrong] = before.state.rootPromptMessagesJson.slice(-1);
       const liar = before.next({
-        url: other.server.url,
+        url: stranger.server.url,
         onBlob: blob => {
           if (blob.kind === 'setBlobArgs' || blobKey(blob.blobId) !== blobKey(wrong!)) return blob.auto();
           const blobData = Buffer.from(JSON.stringify({ role: 'assistant', content: 'I never said that.' }));
@@ -181,18 +189,15 @@ describe('blobs', () => {
       await liar.turn('again', { conversationState: before.state });
       expect(liar.fault).toMatchObject({ retryable: false });
       expect(liar.fault!.detail).toContain(blobKey(wrong!));
-      expect(other.requests).toEqual([]);
-    } finally {
-      await other.close();
-    }
+      expect(stranger.requests).toEqual([]);
+    });
   });
 
   // K01
   it('[R41-empty-is-missing] takes an empty result as not found, except for the hash of nothing', async () => {
     const before = await twoTurns(house);
     const gone = before.state.rootPromptMessagesJson[1]!;
-    const other = await startHouse();
-    try {
+    await withFreshHouse(async other => {
       const blobs = new Map(before.blobs);
       blobs.delete(blobKey(gone));
       const poorer = await before.next({ url: other.server.url, blobs }).turn('again', { conversationState: before.state });
@@ -205,9 +210,7 @@ describe('blobs', () => {
       const empty = await other.peer().turn('', {}, { textBlobId: sha256('') });
       expect(empty.fault).toBeUndefined();
       expect(askedIds(empty, 'kv.getBlobArgs')).toEqual([sha256('').toString('hex')]);
-    } finally {
-      await other.close();
-    }
+    });
   });
 
   it('[R43-context-asked] asks for the request context before the first model call when none came, and only then', async () => {
@@ -237,8 +240,7 @@ describe('blobs', () => {
     // the server made all of it itself
     expect(askedIds(before, 'kv.getBlobArgs')).toEqual([]);
 
-    const other = await startHouse();
-    try {
+    await withFreshHouse(async other => {
       const [first, ...rest] = before.state.rootPromptMessagesJson;
       const preFetchedBlobs = rest.map(id => ({ id, value: before.blobs.get(blobKey(id))! }));
       other.say({ text: 'ok' }, { text: 'ok' }, { text: 'ok' });
@@ -253,9 +255,7 @@ describe('blobs', () => {
       const again = await warm.next().turn('and again', { conversationState: before.state, preFetchedBlobs: preFetchedBlobs.slice(1) });
       expect(again.fault).toBeUndefined();
       expect(askedIds(again, 'kv.getBlobArgs')).toEqual([]);
-    } finally {
-      await other.close();
-    }
+    });
   });
 
   // F47

@@ -12,7 +12,7 @@ const messages = [...messageSchemas.values()];
 const nameOf = (field: DescField) => `${field.parent.typeName}.${field.name}`;
 
 describe('the tables of bytes fields', () => {
-  it('together name every bytes field of the schema, map values too, each once', () => {
+  it('[R40-every-bytes-field-known] together name every bytes field of the schema, map values too, each once', () => {
     const bytes = messages.flatMap(message => message.fields).filter(field => field.scalar === ScalarType.BYTES);
     const named = [...blobReferences.map(row => `${row.message}.${row.field}`), ...plainBytesFields];
     expect(named.sort()).toEqual(bytes.map(nameOf).sort());

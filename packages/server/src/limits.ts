@@ -49,3 +49,5 @@ export const DRAIN_MS = 30_000;
 export const CONNECTION_SILENCE_MS = 30_000;
 /** A request body must arrive within this; large prompts over slow links take a while. */
 export const BODY_MS = 120_000;
+/** What is left of a request body that was refused may take this long; then its connection is cut. */
+export const LEFT_OVER_MS = 5_000;

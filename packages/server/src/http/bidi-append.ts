@@ -7,13 +7,13 @@ import { reply } from './reply.ts';
 import type { RouteContext } from './routes.ts';
 
 /** BidiAppend (§2, R7): one message up, acknowledged as soon as the stream took it. */
-export async function bidiAppend(request: Request, response: Response, { registry, authenticator, messageBytes }: RouteContext): Promise<void> {
+export async function bidiAppend(request: Request, response: Response, { registry, authenticator, clock, messageBytes }: RouteContext): Promise<void> {
   const { owner } = authenticator.authenticate(bearerOf(request));
   const type = String(request.headers['content-type'] ?? '');
   if (!/^application\/proto\b/.test(type)) {
     throw fault('wrong_content_type', `BidiAppend takes application/proto, not ${JSON.stringify(type)}.`);
   }
-  const body = await readBody(request, appendBodyBytes(messageBytes));
+  const body = await readBody(request, appendBodyBytes(messageBytes), clock);
   const { requestId, seqno, message, bytes } = decodeAppend(body, { maxBytes: messageBytes });
   await registry.accept({ owner, requestId, seqno, message, bytes, headers: readRequestHeaders(request.headers) });
   reply(response, 200, 'application/proto');

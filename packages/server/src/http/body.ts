@@ -1,6 +1,10 @@
 import { fault } from '@tandem/protocol';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
+import { BODY_MS } from '../limits.ts';
+import { bodyChunks } from './body-chunks.ts';
 import type { Request } from './listen.ts';
 
 const decoders = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) } as const;
@@ -13,7 +17,7 @@ const DRAIN_FACTOR = 4;
  * @param maxBytes the longest body that is taken, before and after decompression
  * @throws Fault `message_too_large` with the limit and the actual size, `malformed_message` when it cannot be decompressed or broke off
  */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(request: Request, maxBytes: number, clock: Clock = systemClock): Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? NaN);
   const chunks: Buffer[] = [];
   let size = 0;

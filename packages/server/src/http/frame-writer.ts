@@ -40,6 +40,9 @@ export function frameSink(response: Response, codec: FrameCodec): FrameSink {
     end() {
       response.end();
     },
+    drop() {
+      response.destroy();
+    },
     onDrain(call) {
       response.on('drain', call);
     },

@@ -2,7 +2,7 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { BODY_MS, CONNECTION_SILENCE_MS } from '../limits.ts';
+import { CONNECTION_SILENCE_MS } from '../limits.ts';
 
 /**
  * A request and its response, whichever of the two HTTP versions carries them. Those of HTTP/2 have all that is used here, but
@@ -43,7 +43,8 @@ export async function listen(options: {
   onError: (error: Error) => void;
 }): Promise<Listener> {
   const { handler, onError, tls } = options;
-  const http1 = http.createServer({ headersTimeout: CONNECTION_SILENCE_MS, requestTimeout: BODY_MS, keepAliveTimeout: 65_000, noDelay: true }, handler);
+  // bodies have deadlines of their own (body-chunks.ts): the server's would cut a Run that lasts
+  const http1 = http.createServer({ headersTimeout: CONNECTION_SILENCE_MS, requestTimeout: 0, keepAliveTimeout: 65_000, noDelay: true }, handler);
   http1.on('clientError', (_, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
     else socket.destroy();

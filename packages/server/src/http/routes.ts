@@ -12,7 +12,7 @@ import { checkDoor, crossOriginHeaders } from './door.ts';
 import type { DoorOptions } from './door.ts';
 import { housekeepingPaths, laterPaths } from './housekeeping.ts';
 import type { Handler, Request, Response } from './listen.ts';
-import { reply, replyFault, replyJson } from './reply.ts';
+import { letGo, reply, replyFault, replyJson } from './reply.ts';
 import { runBidi } from './run-bidi.ts';
 import { runPoll } from './run-poll.ts';
 import { runSse } from './run-sse.ts';
@@ -70,7 +70,7 @@ export function routes(context: RouteContext): Handler {
       const told = Fault.from(error);
       if (told.name_ === 'internal') context.log.error({ path: pathOf(request), error: String(error instanceof Error ? error.stack : error) }, 'a request failed by a fault of this server');
       replyFault(response, told, told.name_ === 'wrong_content_type' ? 415 : undefined);
-      request.resume();
+      letGo(request, response);
     });
   };
 }

@@ -22,7 +22,7 @@ const written = new WeakMap<Stream, number>();
 export function runPoll(request: Request, response: Response, context: RouteContext): Promise<void> {
   return streamCall(request, response, 'RunPoll', async codec => {
     const { owner } = context.authenticator.authenticate(bearerOf(request));
-    const requestId = readPollRequest(await readOneMessage(request, 'RunPoll', RUN_SSE_REQUEST_BYTES));
+    const requestId = readPollRequest(await readOneMessage(request, context.clock, 'RunPoll', RUN_SSE_REQUEST_BYTES));
     if (response.destroyed) return;
     const stream = context.registry.openForReader(owner, requestId);
     const out = frameSink(response, codec);

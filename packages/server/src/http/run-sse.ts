@@ -12,7 +12,7 @@ import { readOneMessage, streamCall } from './stream-call.ts';
 export function runSse(request: Request, response: Response, context: RouteContext): Promise<void> {
   return streamCall(request, response, 'RunSSE', async codec => {
     const { owner } = context.authenticator.authenticate(bearerOf(request));
-    const requestId = readRequestId(await readOneMessage(request, 'RunSSE', RUN_SSE_REQUEST_BYTES));
+    const requestId = readRequestId(await readOneMessage(request, context.clock, 'RunSSE', RUN_SSE_REQUEST_BYTES));
     if (response.destroyed) return;
     const stream = context.registry.openForReader(owner, requestId);
     const detach = stream.attach(frameSink(response, codec));

@@ -1,12 +1,15 @@
 import { EnvelopeReader, Fault, fault } from '@tandem/protocol';
 import type { Envelope } from '@tandem/protocol';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Clock } from '../clock.ts';
+import { CONNECTION_SILENCE_MS } from '../limits.ts';
 import { endFrame } from '../stream/frame.ts';
+import { bodyChunks } from './body-chunks.ts';
 import { crossOriginHeaders } from './door.ts';
 import { chooseCodec } from './frame-writer.ts';
 import type { FrameCodec } from './frame-writer.ts';
 import type { Request, Response } from './listen.ts';
-import { replyFault } from './reply.ts';
+import { letGo, replyFault } from './reply.ts';
 
 /** The content type of every streaming call here: Connect envelopes with protobuf in them, both ways (R3). */
 export const CONNECT_PROTO = 'application/connect+proto';
@@ -41,14 +44,14 @@ export async function streamCall(
     await work(codec);
   } catch (error) {
     response.end(endFrame(Fault.from(error)));
-    request.resume();
+    letGo(request, response);
   }
 }
 
 /** The one message of a server-streaming request, in however many pieces it comes; at most `maxBytes`. */
-export async function readOneMessage(request: Request, name: string, maxBytes: number): Promise<Uint8Array> {
+export async function readOneMessage(request: Request, clock: Clock, name: string, maxBytes: number): Promise<Uint8Array> {
   let message: Uint8Array | undefined;
-  for await (const payload of readMessages(request, name, maxBytes)) {
+  for await (const payload of unpackMessages(request, bodyChunks(request, clock, CONNECTION_SILENCE_MS), name, maxBytes)) {
     if (message !== undefined) throw fault('malformed_message', `${name} takes one message; more came.`);
     message = payload;
   }
@@ -57,14 +60,23 @@ export async function readOneMessage(request: Request, name: string, maxBytes: n
 }
 
 /**
- * The messages of a request as they arrive, decompressed. Each is a view on what was received: copy before keeping.
+ * The messages of a request that goes on as long as its call, decompressed. Each is a view on what was received: copy before keeping.
  * @throws Fault `malformed_message` or `message_too_large`; what came before it was given out.
  */
-export async function* readMessages(request: Request, name: string, maxBytes: number): AsyncGenerator<Uint8Array> {
+export function readMessages(request: Request, name: string, maxBytes: number): AsyncGenerator<Uint8Array> {
+  return unpackMessages(request, request as AsyncIterable<Uint8Array>, name, maxBytes);
+}
+
+async function* unpackMessages(
+  request: Request,
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
   const reader = new EnvelopeReader({ maxBytes });
   let ended = false;
   try {
-    for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunks) {
       for (const envelope of reader.push(chunk)) {
         if (ended) throw fault('malformed_message', `${name}: something follows the end of the request.`);
         if (envelope.endStream) ended = true;

@@ -31,7 +31,7 @@ export function unary<In extends DescMessage, Out extends DescMessage>(call: Una
   return async (request: Request, response: Response, context: RouteContext): Promise<void> => {
     const { owner } = context.authenticator.authenticate(bearerOf(request));
     const wire = wireOf(String(request.headers['content-type'] ?? ''));
-    const body = await readBody(request, context.messageBytes);
+    const body = await readBody(request, context.messageBytes, context.clock);
     const message = readMessage(call.input, wire === 'grpc-web' ? grpcWebPayload(body) : body, wire);
     const answer = create(call.output, await call.handle(message, { owner, request }, context));
     send(request, response, call.output, answer, wire);

@@ -14,6 +14,7 @@ class HandSink implements FrameSink {
   readonly writes: number[] = [];
   isEnded = false;
   isFull = false;
+  isDropped = false;
   #pending: { frames: readonly Frame[]; written: () => void }[] = [];
   #onDrain = () => {};
 
@@ -24,6 +25,9 @@ class HandSink implements FrameSink {
   }
   end(): void {
     this.isEnded = true;
+  }
+  drop(): void {
+    this.isDropped = true;
   }
   onDrain(call: () => void): void {
     this.#onDrain = call;
@@ -156,6 +160,7 @@ describe('the downlink', () => {
     downlink.append(frameOf(1));
     await turnOfTheLoop();
     downlink.attach(young);
+    expect([old.isDropped, young.isDropped]).toEqual([true, false]);
     old.complete();
     old.drain();
     detachOld();

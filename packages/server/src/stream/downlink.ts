@@ -8,6 +8,8 @@ export interface FrameSink {
   write(frames: readonly Frame[], written: () => void): boolean;
   /** Ends the response after everything that was written. */
   end(): void;
+  /** The stream has another reader, so nothing more comes here: lets go of the connection at once. */
+  drop(): void;
   onDrain(call: () => void): void;
 }
 
@@ -91,8 +93,11 @@ export class Downlink {
 
   /** Gives the stream to a reader, taking it from the one before. The returned function gives it up; late calls do nothing. */
   attach(sink: FrameSink): () => void {
+    const earlier = this.#sink;
     this.#release();
     this.#sink = sink;
+    // unread and never written again, it would stay open for as long as a vanished client does not say so
+    if (earlier !== sink) earlier?.drop();
     this.#blocked = false;
     this.#lastWriteAt = this.#now();
     sink.onDrain(() => {

@@ -26,6 +26,7 @@ const silentSink: FrameSink = {
     return true;
   },
   end() {},
+  drop() {},
   onDrain() {},
 };
 

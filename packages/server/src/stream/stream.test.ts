@@ -28,6 +28,7 @@ class OpenSink implements FrameSink {
   end(): void {
     this.isEnded = true;
   }
+  drop(): void {}
   onDrain(): void {}
   /** The fault in the last frame. */
   get fault() {
