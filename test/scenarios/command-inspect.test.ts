@@ -63,19 +63,12 @@ describe('inspect on what a real turn left', () => {
     expect(lines.map(({ flags, length }) => ({ flags: Number(flags), length }))).toEqual(
       peer.frames.map(({ flags, bytes }) => ({ flags, length: bytes })),
     );
-    for (const line of lines) expect(Object.keys(line)).toEqual(KEYS);
+    for (const line of lines.slice(0, -1)) expect(Object.keys(line)).toEqual(KEYS);
     expect(lines.some(({ flags, compressed }) => flags === '0x01' && compressed)).toBe(true);
     const texts = lines.map(({ message }) => message['interaction_update']?.['text_delta']?.['text']);
     expect(texts.filter(text => text !== undefined).join('')).toBe(LONG);
-    expect(lines.at(-1)).toEqual({
-      kind: 'end_stream',
-      messageType: expect.anything(),
-      flags: '0x02',
-      length: 2,
-      compressed: false,
-      endStream: true,
-      message: {},
-    });
+    const end = { kind: 'end_stream', flags: '0x02', length: 2, compressed: false, endStream: true, message: {} };
+    expect(lines.at(-1)).toEqual(end);
   });
 
   it('[product-inspect-shape] prints a recorded append with the request it belongs to and its number', async () => {

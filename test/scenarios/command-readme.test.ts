@@ -31,7 +31,9 @@ describe('the README', () => {
     expect(stdout).toContain('built-in **demo model**');
     // running the tests from a test would not end: the script is what counts
     expect(second).toBe('npm ci && npm test');
-    const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+    const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
     expect(scripts['test']).toBe('vitest run');
   });
 
@@ -54,7 +56,10 @@ describe('the README', () => {
     const [snippet = ''] = blocks('ts');
     expect(snippet).toContain("baseUrl: 'http://127.0.0.1:7788'");
     const code = snippet.replace('http://127.0.0.1:7788', server.url);
-    const { exitCode, stdout, stderr } = await runLine('node --conditions=tandem-source --input-type=module-typescript -', code);
+    const { exitCode, stdout, stderr } = await runLine(
+      'node --conditions=tandem-source --input-type=module-typescript -',
+      code,
+    );
     expect(exitCode, stderr).toBe(0);
     expect(stdout).toContain('built-in **demo model**');
   });

@@ -50,6 +50,9 @@ export function runPoll(request: Request, response: Response, context: RouteCont
         return false; // one batch a poll: the rest waits for the next
       },
       end() {},
+      drop() {
+        finish(endFrame(undefined));
+      },
       onDrain() {},
     };
     response.on('close', () => {
