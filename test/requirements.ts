@@ -11,8 +11,6 @@ import { order } from './requirements/order.ts';
 import { tools } from './requirements/tools.ts';
 import { turn } from './requirements/turn.ts';
 
-export type { Requirement, RequirementSource } from './requirements/requirement.ts';
-
 /**
  * The ledger of promises: everything this repository says an observer can rely on, one entry a promise.
  *

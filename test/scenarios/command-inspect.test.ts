@@ -17,7 +17,7 @@ interface FrameLine {
   readonly flags: string;
   readonly length: number;
   readonly compressed: boolean;
-  readonly message: Record<string, Record<string, Record<string, unknown>>>;
+  readonly message: Record<string, Record<string, Record<string, string>>>;
   readonly [key: string]: unknown;
 }
 
@@ -65,8 +65,8 @@ describe('inspect on what a real turn left', () => {
     );
     for (const line of lines.slice(0, -1)) expect(Object.keys(line)).toEqual(KEYS);
     expect(lines.some(({ flags, compressed }) => flags === '0x01' && compressed)).toBe(true);
-    const texts = lines.map(({ message }) => message['interaction_update']?.['text_delta']?.['text']);
-    expect(texts.filter(text => text !== undefined).join('')).toBe(LONG);
+    const texts = lines.map(({ message }) => message['interaction_update']?.['text_delta']?.['text'] ?? '');
+    expect(texts.join('')).toBe(LONG);
     const end = { kind: 'end_stream', flags: '0x02', length: 2, compressed: false, endStream: true, message: {} };
     expect(lines.at(-1)).toEqual(end);
   });

@@ -170,6 +170,53 @@ describe('a run that goes on', () => {
     expect(toolTexts(house.requests[0]!.body).join()).not.toContain('hi file');
   });
 
+  it('does not mix what a command said to an attempt that died with what it said to the next', async () => {
+    house.say({ calls: [shell('make'), read('b.txt')] });
+    const workspace = new Workspace({ 'b.txt': 'text of b\n' });
+    const first = house.peer({
+      workspace,
+      on: {
+        readArgs: () => {}, // never answered, so the round stays open in every attempt
+        shellStreamArgs: async exec => {
+          await exec.reply({ case: 'shellStream', value: { event: { case: 'start', value: {} } } });
+          await exec.reply({ case: 'shellStream', value: { event: { case: 'stdout', value: { data: 'half of it\n' } } } });
+        },
+      },
+    });
+    await first.open();
+    await first.run('make it');
+    await first.until(() => (first.sent.filter(({ message }) => message?.case === 'execClientMessage').length >= 3 ? true : undefined), 'half of the output');
+    await first.heartbeat(); // answered after everything sent before it
+    const state = staged(first);
+
+    let done = () => {};
+    const shellDone = new Promise<void>(resolve => (done = resolve));
+    workspace.commands.set('make', { stdout: 'all of it\n' });
+    const second = retryOf(first, {
+      on: {
+        readArgs: () => {},
+        shellStreamArgs: async (exec: { auto(): Promise<void> }) => {
+          await exec.auto();
+          done();
+        },
+      },
+    });
+    await second.open();
+    await second.resume(state);
+    await shellDone;
+
+    house.say({ text: 'made' });
+    const third = retryOf(second);
+    await third.open();
+    await third.resume(state);
+    await third.finish();
+    expect(third.fault).toBeUndefined();
+    expect(workspace.done).toEqual(['shell make', 'read b.txt']);
+    const [ofShell] = toolTexts(house.requests[0]!.body);
+    expect(ofShell).toContain('all of it');
+    expect(ofShell).not.toContain('half of it');
+  });
+
   it('[R48-new-message-interrupts] closes what is pending as interrupted when a new message comes instead, keeping what had a result', async () => {
     const peer = await brokenRound(read('a.txt'), read('b.txt'));
     house.say({ text: 'fine' });

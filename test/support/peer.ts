@@ -11,10 +11,10 @@ import type {
   InteractionUpdate,
   KvServerMessage,
 } from '@tandem/protocol/agent';
-import { BidiRequestIdSchema } from '@tandem/protocol/aiserver';
+import { BidiPollRequestSchema, BidiPollResponseSchema, BidiRequestIdSchema } from '@tandem/protocol/aiserver';
 import { createHash, randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { APPEND, RUN_SSE, fetchWhole, openCall, streamHeaders, unaryHeaders } from './wire.ts';
+import { APPEND, RUN, RUN_POLL, RUN_SSE, fetchWhole, openCall, streamHeaders, unaryHeaders } from './wire.ts';
 import type { Answered, Call, Transport } from './wire.ts';
 import { Workspace } from './workspace.ts';
 
@@ -75,6 +75,8 @@ export interface SendOptions {
 export interface PeerOptions {
   readonly url: string;
   readonly transport?: Transport;
+  /** How the stream is read, and messages go up: RunSSE with BidiAppend, both directions on Run, or RunPoll with BidiAppend. */
+  readonly way?: Way;
   readonly requestId?: string;
   readonly conversationId?: string;
   readonly runId?: string;
@@ -91,10 +93,13 @@ export interface PeerOptions {
   readonly onBlob?: (blob: AskedBlob) => unknown;
 }
 
+export type Way = 'sse' | 'run' | 'poll';
+
 /** A scripted client of the protocol: it records every frame and answers honestly unless a test tells it otherwise. */
 export class Peer {
   readonly url: string;
   readonly transport: Transport;
+  readonly way: Way;
   readonly requestId: string;
   readonly conversationId: string;
   readonly runId: string;
@@ -119,6 +124,7 @@ export class Peer {
     this.#options = options;
     this.url = options.url;
     this.transport = options.transport ?? 'h1';
+    this.way = options.way ?? 'sse';
     this.requestId = options.requestId ?? randomUUID();
     this.conversationId = options.conversationId ?? randomUUID();
     this.runId = options.runId ?? randomUUID();
@@ -132,21 +138,22 @@ export class Peer {
 
   /** What the same client sends next in this conversation: a new request that knows the blobs and the last checkpoint. */
   next(options: Partial<PeerOptions> = {}): Peer {
-    const { url, transport, conversationId, workspace, blobs, model } = this;
-    return new Peer({ url, transport, conversationId, workspace, blobs, model, ...options });
+    const { url, transport, way, conversationId, workspace, blobs, model } = this;
+    return new Peer({ url, transport, way, conversationId, workspace, blobs, model, ...options });
   }
 
   // ---- down
 
   /** Opens RunSSE (again); resolves with its head. */
   async open(): Promise<{ status: number; headers: Record<string, unknown> }> {
+    if (this.way === 'poll') return this.#openPolls();
     const reader = new EnvelopeReader({ maxBytes: 512 * 1024 * 1024 });
     const connection = this.calls.length;
     this.#cut = false;
     const accept = this.#options.accept;
     const call = openCall({
       url: this.url,
-      path: RUN_SSE,
+      path: this.way === 'run' ? RUN : RUN_SSE,
       transport: this.transport,
       headers: streamHeaders({ 'x-request-id': this.requestId, ...(accept ? { 'connect-accept-encoding': accept } : {}), ...this.#options.headers }),
       onData: chunk => {
@@ -163,13 +170,48 @@ export class Peer {
       if (this.calls.at(-1) === call) this.#cut = true;
       this.#wake();
     });
-    call.end(encodeEnvelope(toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: this.requestId }))));
+    if (this.way === 'sse') call.end(encodeEnvelope(toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: this.requestId }))));
     return call.head;
   }
 
   /** Drops the stream without a word, as a cancelling client does. */
   drop(): void {
     this.calls.at(-1)?.destroy();
+  }
+
+  /** Polls until the last message or a fault came; resolves with the head of the first poll. */
+  async #openPolls(): Promise<{ status: number; headers: Record<string, unknown> }> {
+    const connection = this.calls.length;
+    this.#cut = false;
+    const body = encodeEnvelope(toBinary(BidiPollRequestSchema, create(BidiPollRequestSchema, { requestId: { requestId: this.requestId } })));
+    const poll = () =>
+      openCall({ url: this.url, path: RUN_POLL, transport: this.transport, headers: streamHeaders({ 'x-request-id': this.requestId }), onData: chunk => pieces.push(chunk) });
+    let pieces: Buffer[] = [];
+    const first = poll();
+    this.calls.push(first);
+    const go = async (call: Call): Promise<void> => {
+      call.end(body);
+      await call.closed;
+      let isLast = false;
+      for (const { payload, endStream } of new EnvelopeReader({ maxBytes: 512 * 1024 * 1024 }).push(Buffer.concat(pieces))) {
+        if (!endStream) {
+          const { data, eof = false } = fromBinary(BidiPollResponseSchema, payload);
+          isLast ||= eof;
+          if (data !== '') this.#frame(Uint8Array.from(Buffer.from(data, 'hex')), 0, connection);
+        } else if (isLast || decodeEndStream(payload).fault) {
+          this.#frame(Uint8Array.from(payload), 2, connection);
+          isLast = true;
+        }
+        this.#wake();
+      }
+      if (isLast || this.calls.at(-1) !== call) return;
+      pieces = [];
+      const next = poll();
+      this.calls[connection] = next;
+      await go(next);
+    };
+    void go(first);
+    return first.head;
   }
 
   /** Takes a message that came another way than this peer's own stream, e.g. in a poll, and answers it. */
@@ -262,6 +304,10 @@ export class Peer {
     const seqno = options.seqno ?? this.seqno++;
     this.sent.push({ seqno: Number(seqno), message });
     const bytes = toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message }));
+    if (this.way === 'run') {
+      this.calls.at(-1)!.write(encodeEnvelope(bytes));
+      return { status: 200, headers: {}, body: Buffer.alloc(0) };
+    }
     const answered = await fetchWhole({
       url: this.url,
       path: APPEND,

@@ -24,8 +24,8 @@ export interface ServerProcess {
   close(): Promise<void>;
 }
 
-/** Prepares a server process in front of a scripted provider; nothing runs before `start`. */
-export async function prepareServerProcess(provider: string): Promise<ServerProcess> {
+/** Prepares a server process in front of a scripted provider; nothing runs before `start`. `more` is merged over the config. */
+export async function prepareServerProcess(provider: string, more: Record<string, unknown> = {}): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-process-'));
   const config = join(folder, 'tandem.json');
   const models = [{ id: 'test-model', name: 'Test model', contextWindow: 200_000, maxOutput: 8_000, vision: true }];
@@ -35,6 +35,7 @@ export async function prepareServerProcess(provider: string): Promise<ServerProc
       providers: { scripted: { type: 'openai-compatible', baseUrl: provider, models } },
       defaultModel: 'scripted/test-model',
       store: { url: `sqlite:${join(folder, 'tandem.db')}` },
+      ...more,
     }),
   );
   const port = await freePort();
@@ -48,7 +49,7 @@ export async function prepareServerProcess(provider: string): Promise<ServerProc
   return {
     url: `http://127.0.0.1:${port}`,
     async start() {
-      const args = ['--conditions=source', COMMAND, 'serve', '--port', String(port), '--config', config];
+      const args = ['--conditions=tandem-source', COMMAND, 'serve', '--port', String(port), '--config', config];
       const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
       child = started;
       let said = '';

@@ -1,6 +1,7 @@
 import { resolveConfig, startServer } from '@tandem/server';
 import type { Clock, Log, RunningServer, ServerParts } from '@tandem/server';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock } from './manual-clock.ts';
@@ -27,6 +28,8 @@ export interface TestServerOptions extends Omit<ServerParts, 'log'> {
   /** A folder to keep over a restart; the test removes it itself. */
   readonly folder?: string;
   readonly port?: number;
+  /** Whether the port speaks TLS, with a certificate made for this test. */
+  readonly secure?: boolean;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface TestServerOptions extends Omit<ServerParts, 'log'> {
  * images and has a window of 200,000 tokens, `blind-model` sees none.
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { provider, config: more = {}, folder: kept, port = 0, ...parts } = options;
+  const { provider, config: more = {}, folder: kept, port = 0, secure = false, ...parts } = options;
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'tandem-test-'));
   const models = [
     { id: 'test-model', name: 'Test model', contextWindow: 200_000, maxOutput: 8_000, vision: true },
@@ -56,6 +59,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const line = (level: keyof Log) => (fields: Readonly<Record<string, unknown>>, text: string) => void log.push({ level, text, fields });
   const server = await startServer(config, {
     ...parts,
+    ...(secure ? { tls: selfSigned(folder) } : {}),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
   });
   return {
@@ -73,4 +77,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       if (!kept) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A certificate for 127.0.0.1 that signs itself, as docs/operating.md makes one. */
+function selfSigned(folder: string): { cert: Buffer; key: Buffer } {
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  execFileSync('openssl', ['req', '-x509', ...made, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  return { cert: readFileSync(cert), key: readFileSync(key) };
 }

@@ -1,13 +1,16 @@
 import http from 'node:http';
 import http2 from 'node:http2';
+import https from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The two ways over one plain port (R2). */
+/** The two HTTP versions of one port (R2); whether it is plain or TLS is the URL's to say. */
 export type Transport = 'h1' | 'h2c';
 export const transports: readonly Transport[] = ['h1', 'h2c'];
 
 export const APPEND = '/aiserver.v1.BidiService/BidiAppend';
 export const RUN_SSE = '/agent.v1.AgentService/RunSSE';
+export const RUN = '/agent.v1.AgentService/Run';
+export const RUN_POLL = '/agent.v1.AgentService/RunPoll';
 
 /** One call whose two directions stay in the caller's hands. */
 export interface Call {
@@ -34,11 +37,14 @@ export interface CallOptions {
 
 const sessions = new Map<string, http2.ClientHttp2Session>();
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
+/** Certificates of tests sign themselves. */
+const UNCHECKED = { rejectUnauthorized: false } as const;
+const secureAgent = new https.Agent({ keepAlive: true, maxSockets: 64, ...UNCHECKED });
 
 function sessionTo(url: string): http2.ClientHttp2Session {
   const known = sessions.get(url);
   if (known && !known.closed && !known.destroyed) return known;
-  const session = http2.connect(url);
+  const session = http2.connect(url, UNCHECKED);
   session.on('error', () => session.destroy());
   sessions.set(url, session);
   return session;
@@ -49,6 +55,7 @@ export function closeConnections(): void {
   for (const session of sessions.values()) session.destroy();
   sessions.clear();
   agent.destroy();
+  secureAgent.destroy();
 }
 
 export function openCall(options: CallOptions): Call {
@@ -83,9 +90,13 @@ export function openCall(options: CallOptions): Call {
       resume: () => void stream.resume(),
     };
   }
-  const isStream = path === RUN_SSE;
-  const { hostname, port } = new URL(url);
-  const request = http.request({ hostname, port, path, method, headers, agent: isStream ? new http.Agent() : agent });
+  const isStream = path === RUN_SSE || path === RUN;
+  const { hostname, port, protocol } = new URL(url);
+  const common = { hostname, port, path, method, headers };
+  const request =
+    protocol === 'https:'
+      ? https.request({ ...common, agent: isStream ? new https.Agent(UNCHECKED) : secureAgent, ...UNCHECKED })
+      : http.request({ ...common, agent: isStream ? new http.Agent() : agent });
   let response: http.IncomingMessage | undefined;
   request.on('response', got => {
     response = got;

@@ -24,11 +24,11 @@ module.enableCompileCache();
 // a clone has the source and runs it as it is; a packed copy has only what was built
 const source = new URL('../src/main.ts', import.meta.url);
 const isClone = fs.existsSync(source);
-if (isClone && !process.execArgv.includes('--conditions=source')) {
+if (isClone && !process.execArgv.includes('--conditions=tandem-source')) {
   // started past `npm start`, as `npx tandem` does: the other packages have to come from their source too
   module.registerHooks({
     resolve: (specifier, context, next) =>
-      next(specifier, { ...context, conditions: ['source', ...context.conditions] }),
+      next(specifier, { ...context, conditions: ['tandem-source', ...context.conditions] }),
   });
 }
 const { main } = await import(isClone ? source.href : new URL('../dist/main.js', import.meta.url).href);

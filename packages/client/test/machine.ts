@@ -7,7 +7,9 @@ import { afterEach } from 'vitest';
 import type { ExecAnswer, Executor, ExecKind } from '../src/executor.ts';
 import type { Machine } from '../src/node/machine.ts';
 import { Permission } from '../src/node/permission.ts';
-import type { Ask, PermissionMode } from '../src/node/permission.ts';
+import type { Ask } from '../src/node/permission-question.ts';
+import type { PermissionMode } from '../src/node/permission.ts';
+import type { PermissionRule } from '../src/node/permission-rule.ts';
 import { Shells } from '../src/node/shell-job.ts';
 import { TerminalFolder } from '../src/node/terminal-folder.ts';
 import { Workspace } from '../src/node/workspace.ts';
@@ -20,7 +22,7 @@ afterEach(() => {
 /** A folder of its own for a test, removed after it; `workspace` and `terminals` lie beside each other in it. */
 export function makeMachine(
   tree: Record<string, string | Uint8Array> = {},
-  options: { mode?: PermissionMode; ask?: Ask } = {},
+  options: { mode?: PermissionMode; ask?: Ask; rules?: readonly PermissionRule[] } = {},
 ): { machine: Machine; root: string; base: string; file: (name: string) => string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tandem-')));
   folders.push(base);
@@ -32,7 +34,7 @@ export function makeMachine(
   }
   const machine: Machine = {
     workspace: new Workspace(root),
-    permission: new Permission({ mode: options.mode ?? 'auto', ask: options.ask }),
+    permission: new Permission({ mode: options.mode ?? 'auto', ask: options.ask, root, rules: options.rules ?? [] }),
     terminals: new TerminalFolder(join(base, 'terminals')),
     shells: new Shells(),
     env: { PATH: process.env['PATH'], HOME: base, LANG: 'C.UTF-8' },

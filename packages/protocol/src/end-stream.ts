@@ -5,7 +5,8 @@ import { ErrorDetailsSchema } from '../gen/aiserver/v1/errors_pb.js';
 import type { ErrorDetails } from '../gen/aiserver/v1/errors_pb.js';
 import { codeOfStatus, isCode, statusOfCode } from './code.ts';
 import type { Code } from './code.ts';
-import { Fault, fault } from './fault.ts';
+import type { Fault } from './fault.ts';
+import { fault } from './fault.ts';
 import { limits } from './limits.ts';
 
 /** How a stream ended: no fault means success (R53). `metadata` are the trailers, name to values. */

@@ -6,7 +6,9 @@ import { grepExecutor } from './grep.ts';
 import { lsExecutor } from './ls.ts';
 import type { Machine } from './machine.ts';
 import { Permission } from './permission.ts';
-import type { Ask, PermissionMode } from './permission.ts';
+import { loadRules, projectRulesPath, saveRule, userRulesPath } from './permission-file.ts';
+import type { Ask } from './permission-question.ts';
+import type { PermissionMode } from './permission.ts';
 import { readExecutor } from './read.ts';
 import { requestContextExecutor } from './request-context.ts';
 import { Shells } from './shell-job.ts';
@@ -29,14 +31,18 @@ export interface NodeExecutorOptions {
   terminalsFolder?: string;
   /** The environment of shells. When absent, this process's own without Tandem's variables, which may hold a key. */
   env?: NodeJS.ProcessEnv;
+  /** The user's file of permission rules; `permissions.json` in Tandem's configuration folder when absent. */
+  permissionsFile?: string;
+  /** Commands that an administrator denies, besides those that the server names; see `deniedBecause`. */
+  deniedCommands?: readonly string[];
 }
 
-/** Executors for this machine, one a kind. Throws when the workspace does not exist. */
+/** Executors for this machine, one a kind. Throws when the workspace does not exist, or a file of rules cannot be understood. */
 export function nodeExecutors(options: NodeExecutorOptions): Executors {
   const workspace = new Workspace(options.workspace);
   const machine: Machine = {
     workspace,
-    permission: new Permission({ mode: options.permission, ask: options.ask }),
+    permission: makePermission(workspace.root, options),
     terminals: new TerminalFolder(options.terminalsFolder ?? terminalsFolder(workspace.root)),
     shells: new Shells(),
     env: options.env ?? ownEnvironment(),
@@ -54,6 +60,20 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     writeShellStdinExecutor(machine),
     forceBackgroundShellExecutor(machine),
   ];
+}
+
+function makePermission(root: string, options: NodeExecutorOptions): Permission {
+  const file = options.permissionsFile ?? userRulesPath();
+  const { user, project } = loadRules(root, file);
+  return new Permission({
+    mode: options.permission,
+    ask: options.ask,
+    root,
+    rules: [...user, ...project],
+    guarded: [projectRulesPath(root), file],
+    denied: options.deniedCommands ?? [],
+    keep: rule => saveRule(root, file, 'allow', rule),
+  });
 }
 
 function ownEnvironment(): NodeJS.ProcessEnv {

@@ -1,6 +1,9 @@
 export { nodeExecutors } from './executors.ts';
 export type { NodeExecutorOptions } from './executors.ts';
-export type { Ask, PermissionMode, PermissionQuestion } from './permission.ts';
+export { describeQuestion } from './permission-question.ts';
+export type { Ask, PermissionAnswer, PermissionQuestion } from './permission-question.ts';
+export type { PermissionMode } from './permission.ts';
+export { trustProjectRules } from './permission-file.ts';
 export { answersByPermission } from './query-answers.ts';
 export { openStore } from './store.ts';
 export type { Store, StoredConversation } from './store.ts';

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Permission } from './permission.ts';
-import type { PermissionMode, PermissionQuestion } from './permission.ts';
+import type { PermissionQuestion } from './permission-question.ts';
+import type { PermissionMode } from './permission.ts';
 
 const { signal } = new AbortController();
 function make(mode: PermissionMode, answer?: boolean) {

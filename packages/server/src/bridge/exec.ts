@@ -110,7 +110,6 @@ const NO_HANDLER = /no handler|not (enabled|supported|available|implemented)|uns
  */
 export class ExecBridge {
   readonly #outbox: Outbox;
-  readonly #clock: Clock;
   readonly #log: Log;
   readonly #ledger: Ledger;
   readonly #scope: Scope;
@@ -129,7 +128,6 @@ export class ExecBridge {
     requestId: string;
   }) {
     this.#outbox = options.outbox;
-    this.#clock = options.clock;
     this.#log = options.log;
     this.#ledger = options.ledger;
     this.#scope = options.scope;
@@ -250,20 +248,25 @@ export class ExecBridge {
    * middle of very long outputs, are not kept.
    */
   async record(message: ExecClientMessage, seqno: number): Promise<void> {
-    const question = this.#open.get(message.id)?.value;
+    const question = this.#find(message)?.value;
     if (question?.callId === undefined) return;
     const bytes = toBinary(ExecClientMessageSchema, message);
     const ends = settlesExec(message.message);
     if (!ends && question.recordedBytes + bytes.length > LEDGER_STREAM_BYTES) return;
     question.recordedBytes += bytes.length;
     const { callId, step, argsHash } = question;
-    await this.#ledger.recordExec(this.#scope, { conversationId: this.#conversationId, callId, step, argsHash, seqno, bytes });
+    await this.#ledger.recordExec(this.#scope, { conversationId: this.#conversationId, callId, step, requestId: this.#requestId, argsHash, seqno, bytes });
+  }
+
+  /** The open question of an answer: by its number, and by its exec_id where the client sends one back (R14). */
+  #find({ id, execId }: ExecClientMessage): Pending<Question> | undefined {
+    return execId === '' || execId === `${this.#requestId}/${id}` ? this.#open.get(id) : undefined;
   }
 
   /** An answer of the client, in order. */
   deliver(message: ExecClientMessage): void {
-    const pending = this.#open.get(message.id);
-    if (!pending || (message.execId !== '' && message.execId !== `${this.#requestId}/${message.id}`)) {
+    const pending = this.#find(message);
+    if (!pending) {
       this.#log.warn({ id: message.id, branch: message.message.case }, 'an exec answer to no open question was ignored');
       return;
     }
@@ -316,9 +319,11 @@ export class ExecBridge {
     const steps: ReplayedStep[] = [];
     for (const record of await this.#ledger.execRecords(this.#scope, this.#conversationId, callId)) {
       const message = fromBinary(ExecClientMessageSchema, record.bytes).message;
-      const last = steps.at(-1);
-      if (last?.step === record.step) last.messages.push(message);
-      else steps.push({ step: record.step, argsHash: record.argsHash, messages: [message] });
+      const { step, argsHash, requestId } = record;
+      // two attempts may have asked the same: what the first heard before it died is no beginning of what the second heard
+      const same = steps.find(one => one.step === step && one.requestId === requestId && Buffer.compare(one.argsHash, argsHash) === 0);
+      if (same) same.messages.push(message);
+      else steps.push({ step, argsHash, requestId, messages: [message] });
     }
     return steps.filter(({ messages }) => messages.some(settlesExec));
   }
@@ -326,6 +331,7 @@ export class ExecBridge {
 
 interface ReplayedStep {
   readonly step: number;
+  readonly requestId: string;
   readonly argsHash: Uint8Array;
   readonly messages: ExecClientMessage['message'][];
 }

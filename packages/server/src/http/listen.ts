@@ -2,7 +2,7 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { CONNECTION_SILENCE_MS } from '../limits.ts';
+import { CONNECTION_SILENCE_MS, DOWNLINK_MAX_BYTES } from '../limits.ts';
 
 /**
  * A request and its response, whichever of the two HTTP versions carries them. Those of HTTP/2 have all that is used here, but
@@ -100,8 +100,14 @@ export async function listen(options: {
   };
 }
 
-/** A stream at a time gets a whole window: the default of 64 KiB makes a large append wait for round trips. */
-const H2_OPTIONS = { settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 1_000 } } as const;
+/**
+ * A stream at a time gets a whole window: the default of 64 KiB makes a large append wait for round trips. A session may hold what
+ * streams keep for their readers (R19): at the default of 10 MB, a large blob on its way down makes every new append be refused.
+ */
+const H2_OPTIONS = {
+  settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 1_000 },
+  maxSessionMemory: (2 * DOWNLINK_MAX_BYTES) / 1_000_000,
+};
 
 function tendSessions(server: http2.Http2Server | http2.Http2SecureServer): void {
   server.on('session', session => {

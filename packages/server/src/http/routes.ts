@@ -101,11 +101,15 @@ async function route(request: Request, response: Response, context: RouteContext
     return json ? replyJson(response, 200, {}) : reply(response, 200, 'application/proto');
   }
   const text = laterPaths.has(path) ? `${path} comes in a later version of tandem. Use RunSSE with BidiAppend.` : `${path} is not something this server knows.`;
-  const told = fault('unimplemented', text);
-  if (request.method === 'POST' && String(request.headers['content-type'] ?? '').startsWith(CONNECT_PROTO)) {
-    response.writeHead(200, { 'content-type': CONNECT_PROTO });
-    response.end(endFrame(told));
+  replyToCall(request, response, fault('unimplemented', text));
+}
+
+/** A failure in the form that the call can read: an end frame under HTTP 200 for a streaming call (R6), else a unary error. */
+function replyToCall(request: Request, response: Response, told: Fault): void {
+  if (request.method !== 'POST' || !String(request.headers['content-type'] ?? '').startsWith(CONNECT_PROTO)) {
+    replyFault(response, told);
     return;
   }
-  replyFault(response, told);
+  response.writeHead(200, { 'content-type': CONNECT_PROTO });
+  response.end(endFrame(told));
 }

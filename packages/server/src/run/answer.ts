@@ -53,10 +53,6 @@ export class Answer {
     this.#newCallId = newCallId;
   }
 
-  /** Whether anything of it was shown or thought: after that the call is not made again (R56). */
-  get isEmpty(): boolean {
-    return this.parts.length === 0;
-  }
   get text(): string {
     return this.parts.map(part => (part.type === 'text' ? part.text : '')).join('');
   }
@@ -72,9 +68,11 @@ export class Answer {
         if (last?.type === 'thinking' && event.providerOptions) last.providerOptions = event.providerOptions;
         return this.#endThinking(now);
       }
-      case 'redacted-reasoning':
+      case 'redacted-reasoning': {
+        const shown = this.#endThinking(now);
         this.parts.push({ type: 'redacted', data: event.data });
-        return [];
+        return shown;
+      }
       case 'tool-start':
         return [...this.#endThinking(now), { show: 'call', call: this.#open(event) }];
       case 'tool-args': {
@@ -85,12 +83,13 @@ export class Answer {
       }
       case 'tool-call': {
         const known = this.#byKey.get(event.key);
+        const ended = known ? [] : this.#endThinking(now);
         const call = known ?? this.#open(event);
         const rest = event.args.startsWith(call.args) ? event.args.slice(call.args.length) : '';
         call.args = event.args;
         call.whole = true;
         if (event.providerOptions) call.providerOptions = event.providerOptions;
-        const shown: Shown[] = known ? [] : [...this.#endThinking(now), { show: 'call', call }];
+        const shown: Shown[] = known ? [] : [...ended, { show: 'call', call }];
         if (rest !== '') shown.push({ show: 'args', call, text: rest });
         return shown;
       }

@@ -24,6 +24,8 @@ export interface ExecRecord {
   readonly callId: string;
   /** Which exec of that call: 0 is the first that the tool asked for. */
   readonly step: number;
+  /** The attempt that asked; events of two attempts are two streams. */
+  readonly requestId: string;
   /** SHA-256 of the encoded arguments, so that an answer never fits another question. */
   readonly argsHash: Uint8Array;
   /** The append it came with; orders the events of a stream. */

@@ -17,4 +17,5 @@ export const migrations: readonly string[] = [
      started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL, outcome TEXT NOT NULL, usage TEXT NOT NULL
    ) STRICT;
    CREATE INDEX runs_by_conversation ON runs (owner, conversation_id, ended_at);`,
+  `ALTER TABLE exec_records ADD COLUMN request_id TEXT NOT NULL DEFAULT '';`,
 ];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
@@ -24,7 +24,7 @@ const SWEEP_EVERY_BYTES = 32 * 1024 * 1024;
 /** Opens the embedded store. WAL with `synchronous=NORMAL`: what was written survives a crash of the process. */
 export function openSqliteStore(options: SqliteOptions): Store {
   const { file, clock, blobBytes = 1024 ** 3, recordDays = 7 } = options;
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (file !== ':memory:') makeFolder(dirname(file));
   const database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;');
   migrate(database);
@@ -40,10 +40,11 @@ export function openSqliteStore(options: SqliteOptions): Store {
   const oldestBlobs = database.prepare('SELECT rowid AS row, size FROM blobs ORDER BY used_at LIMIT 1000');
   const deleteBlob = database.prepare('DELETE FROM blobs WHERE rowid = ?');
   const insertExec = database.prepare(
-    'INSERT INTO exec_records (owner, conversation_id, call_id, step, seqno, args_hash, sealed, written_at, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO exec_records (owner, conversation_id, call_id, step, request_id, seqno, args_hash, sealed, written_at, data)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const selectExec = database.prepare(
-    `SELECT step, seqno, args_hash AS argsHash, sealed, data FROM exec_records
+    `SELECT step, request_id AS requestId, seqno, args_hash AS argsHash, sealed, data FROM exec_records
      WHERE owner = ? AND conversation_id = ? AND call_id = ? ORDER BY step, seqno`,
   );
   const deleteOldExec = database.prepare('DELETE FROM exec_records WHERE written_at < ?');
@@ -127,12 +128,13 @@ export function openSqliteStore(options: SqliteOptions): Store {
     },
     ledger: {
       async recordExec(scope, record) {
-        const { conversationId, callId, step, seqno, argsHash, bytes } = record;
+        const { conversationId, callId, step, requestId, seqno, argsHash, bytes } = record;
         insertExec.run(
           scope.owner,
           conversationId,
           callId,
           step,
+          requestId,
           seqno,
           argsHash,
           scope.sealKey ? 1 : 0,
@@ -141,11 +143,11 @@ export function openSqliteStore(options: SqliteOptions): Store {
         );
       },
       async execRecords(scope, conversationId, callId) {
-        type Row = { step: number; seqno: number; argsHash: Uint8Array; sealed: number; data: Uint8Array };
+        type Row = { step: number; requestId: string; seqno: number; argsHash: Uint8Array; sealed: number; data: Uint8Array };
         const rows = selectExec.all(scope.owner, conversationId, callId) as Row[];
-        return rows.flatMap(({ step, seqno, argsHash, sealed, data }): ExecRecord[] => {
+        return rows.flatMap(({ step, requestId, seqno, argsHash, sealed, data }): ExecRecord[] => {
           const bytes = open(scope, data, sealed);
-          return bytes ? [{ conversationId, callId, step, seqno, argsHash, bytes }] : [];
+          return bytes ? [{ conversationId, callId, step, requestId, seqno, argsHash, bytes }] : [];
         });
       },
       async recordRun(scope, run) {
@@ -171,6 +173,14 @@ export function openSqliteStore(options: SqliteOptions): Store {
       database.close();
     },
   };
+}
+
+/** Makes a folder and those above it. Node's own recursion never comes back where a parent exists and takes no folders (`/proc`). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
+  mkdirSync(path, { mode: 0o700 });
 }
 
 function migrate(database: DatabaseSync): void {

@@ -1,0 +1,116 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { commandParts, isPlainCommand } from './command-parts.ts';
+import { globPattern } from './glob.ts';
+
+/** What a rule can be about. */
+export type RuleTool = 'read' | 'write' | 'delete' | 'shell' | 'fetch' | 'mcp' | 'mcp-server';
+
+const TOOLS: ReadonlySet<string> = new Set<RuleTool>([
+  'read',
+  'write',
+  'delete',
+  'shell',
+  'fetch',
+  'mcp',
+  'mcp-server',
+]);
+
+/** What a rule decides. Where several rules match, `deny` wins over `ask`, and `ask` over `allow`. */
+export type RuleEffect = 'allow' | 'ask' | 'deny';
+
+/**
+ * One rule, written as `TOOL` or `TOOL: PATTERN`. A pattern is for `read`, `write` and `delete` a glob of paths, below the workspace unless
+ * it begins with `/` or `~/`; for `shell` the beginning of a command, or with `=` in front the whole of it; for `fetch` a host, such as `example.org` or `*.example.org:8080`; for `mcp` a
+ * `server/tool`; for `mcp-server` a name. `*` stands for anything within a part.
+ */
+export interface PermissionRule {
+  effect: RuleEffect;
+  tool: RuleTool;
+  /** Absent: everything that the tool does. */
+  pattern?: string;
+  /** The rule as it was written. */
+  text: string;
+}
+
+/** What is about to be done, in the terms of the rules. */
+export interface RuleSubject {
+  tool: RuleTool;
+  /** A real absolute path, a command, a `host:port`, `server/tool` or a server's name. */
+  text: string;
+}
+
+/** Reads one rule. Throws with what is wrong about it. */
+export function parseRule(effect: RuleEffect, text: string): PermissionRule {
+  const [, tool = '', pattern] = /^\s*([\w-]+)\s*(?::([\s\S]*))?$/.exec(text) ?? [];
+  if (!TOOLS.has(tool)) {
+    throw new Error(`${JSON.stringify(text)} is no rule; a rule is TOOL or TOOL: PATTERN, with a tool of ${[...TOOLS].join(', ')}`);
+  }
+  const trimmed = pattern?.trim();
+  if (pattern !== undefined && trimmed === '') throw new Error(`${JSON.stringify(text)} has no pattern after the colon`);
+  return { effect, tool: tool as RuleTool, text, ...(trimmed === undefined ? {} : { pattern: trimmed }) };
+}
+
+/** The effect of `rules` on one thing, with the rule that decided; undefined when none matches. `root` is the workspace. */
+export function decideByRules(
+  rules: readonly PermissionRule[],
+  subject: RuleSubject,
+  root: string,
+): PermissionRule | undefined {
+  for (const effect of ['deny', 'ask', 'allow'] as const) {
+    const found = rules.find(rule => rule.effect === effect && matches(rule, subject, root));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function matches(rule: PermissionRule, subject: RuleSubject, root: string): boolean {
+  if (rule.tool !== subject.tool) return false;
+  if (rule.pattern === undefined) return true;
+  switch (rule.tool) {
+    case 'read':
+    case 'write':
+    case 'delete':
+      return pathPattern(rule.pattern, root).test(subject.text);
+    case 'shell':
+      return matchesCommand(rule.effect, rule.pattern, subject.text);
+    case 'fetch':
+      return matchesHost(rule.pattern.toLowerCase(), subject.text.toLowerCase());
+    case 'mcp':
+      return globPattern(rule.pattern.includes('/') ? rule.pattern : `${rule.pattern}/*`).test(subject.text);
+    case 'mcp-server':
+      return globPattern(rule.pattern).test(subject.text);
+  }
+}
+
+/** The glob of a path rule against absolute paths. A pattern without a slash holds in every folder below the workspace, as in gitignore. */
+export function pathPattern(pattern: string, root: string): RegExp {
+  if (pattern.startsWith('/')) return globPattern(pattern);
+  if (pattern.startsWith('~/')) return globPattern(resolve(homedir(), pattern.slice(2)));
+  const below = pattern.includes('/') ? pattern.replace(/^\.\//, '') : `**/${pattern}`;
+  return globPattern(`${root.replace(/[*?{}[\]\\]/g, '\\$&')}/${below}`);
+}
+
+/**
+ * A refusal holds when any part of a command line begins as the pattern does. Leave is given only when the line has no parts, or is exactly
+ * the pattern: `npm test` must not allow `npm test; rm -rf .`.
+ */
+function matchesCommand(effect: RuleEffect, pattern: string, command: string): boolean {
+  const line = command.trim();
+  if (pattern.startsWith('=')) return line === pattern.slice(1);
+  if (line === pattern) return true;
+  const begins = new RegExp(`^${pattern.split('*').map(escape).join('.*')}${pattern.endsWith('*') ? '' : '(\\s|$)'}`, 's');
+  if (effect === 'allow') return isPlainCommand(line) && begins.test(line);
+  return begins.test(line) || commandParts(line).some(part => begins.test(part));
+}
+
+function matchesHost(pattern: string, host: string): boolean {
+  const name = host.replace(/:\d+$/, '');
+  const wanted = /:\d+$/.test(pattern) ? host : name;
+  if (pattern === '*') return true;
+  return pattern.startsWith('*.') ? wanted.endsWith(pattern.slice(1)) : wanted === pattern;
+}
+
+function escape(text: string): string {
+  return text.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+}

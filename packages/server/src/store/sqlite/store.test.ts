@@ -1,0 +1,75 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../../test/support/manual-clock.ts';
+import { describeStore } from '../../../test/store/contract.ts';
+import { migrations } from './schema.ts';
+import { openSqliteStore } from './store.ts';
+
+describeStore('SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-store-'));
+  return {
+    open: options => openSqliteStore({ file: join(folder, 'tandem.db'), ...options }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+});
+
+describe('the SQLite store', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tandem-sqlite-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const clock = new ManualClock();
+
+  it('makes the folder it is told to use, for its owner alone', async () => {
+    const file = join(folder, 'deep', 'down', 'tandem.db');
+    const store = openSqliteStore({ file, clock });
+    await store.close();
+    expect(statSync(join(folder, 'deep', 'down')).mode & 0o077).toBe(0);
+  });
+
+  it('works in memory alone', async () => {
+    const store = openSqliteStore({ file: ':memory:', clock });
+    const id = new Uint8Array(32).fill(1);
+    await store.blobs.put({ owner: 'anna' }, [{ id, data: Uint8Array.of(1, 2, 3) }]);
+    expect(Buffer.from((await store.blobs.get({ owner: 'anna' }, id))!)).toEqual(Buffer.of(1, 2, 3));
+    await store.close();
+  });
+
+  it('writes nothing that was sealed in the clear, in none of its files', async () => {
+    const file = join(folder, 'tandem.db');
+    const store = openSqliteStore({ file, clock });
+    const scope = { owner: 'anna', sealKey: new Uint8Array(32).fill(9) };
+    const data = Uint8Array.from(Buffer.from('a very secret sentence'));
+    await store.blobs.put(scope, [{ id: new Uint8Array(32).fill(2), data }]);
+    const exec = { conversationId: 'c', callId: 'x', step: 0, requestId: 'r', argsHash: new Uint8Array(32), seqno: 1, bytes: data };
+    await store.ledger.recordExec(scope, exec);
+    const everything = () => Buffer.concat(readdirSync(folder).map(name => readFileSync(join(folder, name))));
+    expect(everything().includes('secret sentence')).toBe(false);
+    await store.ledger.recordExec({ owner: 'anna' }, exec); // and would be found if it were not sealed
+    expect(everything().includes('secret sentence')).toBe(true);
+    await store.close();
+  });
+
+  it('brings a file of an older version up to date and keeps what is in it', async () => {
+    const file = join(folder, 'tandem.db');
+    const old = new DatabaseSync(file);
+    old.exec(`${migrations[0]} PRAGMA user_version = 1;`);
+    old.prepare('INSERT INTO exec_records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run('anna', 'c', 'x', 0, 5, new Uint8Array(32), 0, clock.now(), Uint8Array.of(7));
+    old.close();
+    const store = openSqliteStore({ file, clock });
+    expect(await store.ledger.execRecords({ owner: 'anna' }, 'c', 'x')).toMatchObject([{ seqno: 5, requestId: '' }]);
+    await store.close();
+  });
+
+  it('refuses a file of a newer version, and says so', () => {
+    const file = join(folder, 'tandem.db');
+    const newer = new DatabaseSync(file);
+    newer.exec(`PRAGMA user_version = ${migrations.length + 1};`);
+    newer.close();
+    expect(() => openSqliteStore({ file, clock })).toThrow(/newer version \(schema \d+, this one knows \d+\)/);
+  });
+});
