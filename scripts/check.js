@@ -36,6 +36,7 @@ const checks = [
 const env = {
   ...process.env,
   PATH: [dirname(process.execPath), join(repository, 'node_modules/.bin'), process.env.PATH].join(':'),
+  ...(!process.stdout.isTTY && { NO_COLOR: '1' }),
 };
 const words = process.argv.slice(2);
 let failed = 0;

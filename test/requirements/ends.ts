@@ -132,7 +132,7 @@ export const ends = [
     id: 'R57-bad-arguments',
     source: 'R57',
     covers: 'server',
-    says: 'Arguments that are no JSON or break the schema run nothing, and after three answers like that the loop gives up.',
+    says: 'Arguments that are no JSON or break the schema run nothing, and a fourth answer like that in a row ends the run.',
   },
   {
     id: 'R57-length-with-calls',

@@ -192,7 +192,7 @@ export const exec = [
     id: 'R30-output-location',
     source: 'R30',
     covers: 'server',
-    says: 'Output above the threshold is read from the file that exit.output_location names.',
+    says: 'The model learns which file, named by exit.output_location, has all of an output above the threshold.',
   },
   {
     id: 'R30-close-before-exit',

@@ -96,7 +96,7 @@ export const operating = [
     id: 'product-models-endpoint',
     source: 'product',
     covers: 'server',
-    says: 'GET /v1/models, GetUsableModels and GetDefaultModelForCli name the configured models and the default one.',
+    says: 'GET /v1/models names the configured models with their aliases, the default one first.',
   },
   {
     id: 'product-key-exchange',
@@ -144,7 +144,7 @@ export const operating = [
     id: 'F20-companions-answered',
     source: 'F20',
     covers: 'server',
-    says: 'UploadConversationBlobs and NotifyConversationClone answer with success.',
+    says: 'UploadConversationBlobs and NotifyConversationClone are answered at once, so that no client waits for them or asks again.',
   },
   {
     id: 'T22-reset-mid-run',

@@ -202,7 +202,7 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
   });
 
   it('[bad-tool-arguments] runs no tool with arguments that are not valid, and tells the model how to mend them', async () => {
-    answers = [{ calls: [{ name: 'Read', args: '{"path": "a.t' }, { name: 'Read', args: { file: 7 } }] }];
+    answers = [{ calls: [{ name: 'Read', args: '{"path": "a.t' }, { name: 'Read', args: { limit: 3 } }] }];
     const before = provider.requests.length;
     const peer = await newPeer().turn('read');
     expect(peer.workspace.done).toEqual([]);
@@ -302,7 +302,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('a provider that is not there', () => {
-  const limits = { providerAttempts: 1, providerFirstByteSeconds: 20, providerIdleSeconds: 20 };
+  const limits = { providerAttempts: 1, providerFirstTokenSeconds: 20, providerIdleSeconds: 20 };
   async function setUp(answers: Answer[] | undefined) {
     const clock = new ManualClock();
     const provider = answers && (await startProvider({ answers }));

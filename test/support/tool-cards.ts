@@ -29,7 +29,7 @@ export function cardsOf(peer: Peer): ShownCard[] {
     if (message?.message.case !== 'interactionUpdate') continue;
     const { case: event, value } = (message.message.value as InteractionUpdate).message;
     if (event === undefined || !EVENTS.has(event)) continue;
-    const { callId, modelCallId, toolCall, argsTextDelta } = value as { callId: string } & CardEvent;
+    const { callId, modelCallId, toolCall, argsTextDelta } = value as unknown as { callId: string } & CardEvent;
     const card = cards.get(callId) ?? { callId, events: [], started: [], completed: [] };
     cards.set(callId, card);
     const seen: CardEvent = { index, event: event as CardEvent['event'], modelCallId, toolCall, argsTextDelta };

@@ -34,8 +34,8 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
     .option('--host <address>', 'the address to listen on (default 127.0.0.1)')
     .option('--port <number>', 'the port to listen on, 0 for a free one (default 7788)', readPort)
     .option('--json', 'say where it listens as one JSON line')
-    .addOption(new Option('--tls-cert <file>').hideHelp())
-    .addOption(new Option('--tls-key <file>').hideHelp())
+    .addOption(new Option('--tls-cert <file>', 'certificate chain as PEM: serve HTTPS, HTTP/2 and HTTP/1.1 on one port'))
+    .addOption(new Option('--tls-key <file>', 'its private key as PEM'))
     .action(async options => {
       const { serve } = await import('./commands/serve.ts');
       exitCode = await serve(options, surroundings);

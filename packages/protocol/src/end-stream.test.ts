@@ -13,7 +13,7 @@ describe('encodeEndStream', () => {
     expect(encodeEndStream()).toEqual(utf8('{}'));
   });
 
-  it('writes the typed detail in base64 without padding (R54)', () => {
+  it('[R54-detail-encoding] writes the typed detail in base64 without padding (R54)', () => {
     const payload = json(encodeEndStream(fault('superseded', 'A newer run took over.')));
     expect(payload.error.code).toBe('failed_precondition');
     expect(payload.error.message).toBe('A newer run took over.');

@@ -7,12 +7,12 @@ import type { FaultRow } from './fault-table.ts';
 const rows: [string, FaultRow][] = Object.entries(faults);
 
 describe('the fault table', () => {
-  it('never uses the codes that stock clients retry whatever the detail says, but for a cancel (R54)', () => {
+  it('[R54-no-aborted] never uses the codes that stock clients retry whatever the detail says, but for a cancel (R54)', () => {
     const used = rows.filter(([, row]) => row.code === 'aborted' || row.code === 'canceled').map(([name]) => name);
     expect(used).toEqual(['canceled']);
   });
 
-  it('keeps `internal` and `unknown` away from what a person should read (R55)', () => {
+  it('[R55-not-internal] keeps `internal` and `unknown` away from what a person should read (R55)', () => {
     const used = rows.filter(([, row]) => row.code === 'internal' || row.code === 'unknown').map(([name]) => name);
     expect(used).toEqual(['internal', 'reported']);
   });

@@ -19,7 +19,7 @@ describe.each([
   ['interaction', queryAnswers, InteractionQuerySchema, InteractionResponseSchema],
   ['kv', kvAnswers, KvServerMessageSchema, KvClientMessageSchema],
 ] as [string, Record<string, string>, DescMessage, DescMessage][])('the %s table', (_, table, questions, answers) => {
-  it('has every question of the schema, and each answer once', () => {
+  it('[R28-pairing-complete] has every question of the schema, and each answer once', () => {
     expect(Object.keys(table).sort()).toEqual(branches(questions));
     expect(Object.values(table).sort()).toEqual(branches(answers));
   });

@@ -39,7 +39,7 @@ const harmless = new Set([
 ]);
 
 describe('secret fields', () => {
-  it('are listed, or listed as harmless, for every name that sounds like a credential', () => {
+  it('[§6.2-credentials-scrubbed] are listed, or listed as harmless, for every name that sounds like a credential', () => {
     const sounds = /key|token|secret|password|credential|bearer/;
     const counts = /(^|_)tokens$/;
     const open = textFields
@@ -64,7 +64,7 @@ describe('secret fields', () => {
 });
 
 describe('scrub', () => {
-  it('redacts credentials at any depth and leaves the message alone', () => {
+  it('[§6.2-credentials-scrubbed] redacts credentials at any depth and leaves the message alone', () => {
     const run = create(agent.AgentClientMessageSchema, {
       message: {
         case: 'runRequest',

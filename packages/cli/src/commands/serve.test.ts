@@ -84,9 +84,18 @@ describe('serve', () => {
     }
   });
 
-  it('says that TLS comes later', async () => {
-    const surroundings = makeSurroundings();
-    expect(await serve({ tlsCert: 'x' }, surroundings)).toBe(2);
-    expect(surroundings.stderr.text).toMatch(/later version/);
+  it('refuses TLS files that are missing, alone, or no certificate and its key', async () => {
+    const empty = join(makeFolder(), 'empty.pem');
+    writeFileSync(empty, 'nothing');
+    const cases = [
+      [{ tlsCert: 'x' }, /go together: give --tls-key too/],
+      [{ tlsCert: 'gone.pem', tlsKey: 'gone.pem' }, /--tls-cert gone.pem cannot be read: ENOENT/],
+      [{ tlsCert: empty, tlsKey: empty }, /holds no certificate in PEM form/],
+    ] as const;
+    for (const [options, words] of cases) {
+      const surroundings = makeSurroundings();
+      expect(await serve(options, surroundings)).toBe(2);
+      expect(surroundings.stderr.text).toMatch(words);
+    }
   });
 });

@@ -5,6 +5,8 @@ import { EXIT } from '../exit-code.ts';
 import { startFailureOf } from '../start-failure.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { untilAborted } from '../surroundings.ts';
+import { readTlsFiles } from '../tls-files.ts';
+import type { TlsFiles } from '../tls-files.ts';
 
 /** The flags of `tandem serve`, as they were given. */
 export interface ServeOptions {
@@ -23,8 +25,11 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { stdout, stderr, env, cwd, stop, stopNow } = surroundings;
   const say = (text: string) => stderr.write(`tandem: ${text}\n`);
-  if (options.tlsCert !== undefined || options.tlsKey !== undefined) {
-    say('TLS (--tls-cert, --tls-key) comes in a later version. Until then put a proxy with TLS in front of tandem.');
+  let tls: TlsFiles | undefined;
+  try {
+    tls = readTlsFiles(options, cwd);
+  } catch (error) {
+    say((error as Error).message);
     return EXIT.usage;
   }
   let config: Config | undefined;
@@ -32,7 +37,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   try {
     config = await resolveConfig({ path: options.config, cwd, env, host: options.host, port: options.port });
     const log = await createLog(logLevelOf(env), line => stderr.write(line));
-    server = await startServer(config, { log });
+    server = await startServer(config, { log, tls });
   } catch (error) {
     const failure = startFailureOf(error, config);
     if (!failure) throw error;

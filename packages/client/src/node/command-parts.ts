@@ -12,7 +12,7 @@ export function isPlainCommand(line: string): boolean {
  */
 export function commandParts(line: string): string[] {
   return line
-    .split(/[;&|\n()`{}]+|\$\(|\b(?:then|do|else|xargs|exec|eval|env|command|nohup|time|sudo)\s/)
-    .map(part => part.trim().replace(/^(?:[A-Za-z_]\w*=\S*\s+|["'!]\s*)+/, ''))
+    .split(/[;&|\n()`{}"']+|\$\(|\b(?:then|do|else|xargs|exec|eval|env|command|nohup|time|sudo)\s/)
+    .map(part => part.trim().replace(/^(?:[A-Za-z_]\w*=\S*\s+|!\s*)+/, ''))
     .filter(part => part !== '');
 }

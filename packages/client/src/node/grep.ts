@@ -12,7 +12,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import type { Executor } from '../executor.ts';
 import type { Machine } from './machine.ts';
-import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep } from './ripgrep.ts';
+import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, withoutGlobs } from './ripgrep.ts';
 import type { RipgrepEnd } from './ripgrep.ts';
 import { codeOf, messageOf } from './workspace.ts';
 
@@ -49,7 +49,7 @@ async function grep(machine: Machine, args: GrepArgs, signal: AbortSignal): Prom
   try {
     const path = machine.workspace.resolve(args.path ?? '');
     const { root, target } = await chooseRoot(machine, path);
-    const search = { args: [...flags(args), ...target], cwd: root, signal };
+    const search = { args: [...flags(args), ...withoutGlobs(machine.permission.unreadable), ...target], cwd: root, signal };
     const result = await searchIn(outputMode, args.pattern, search);
     const value = {
       pattern: args.pattern,

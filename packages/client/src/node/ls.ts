@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Executor } from '../executor.ts';
 import type { Machine } from './machine.ts';
-import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep } from './ripgrep.ts';
+import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, withoutGlobs } from './ripgrep.ts';
 import { codeOf, messageOf } from './workspace.ts';
 
 /** Files looked at; a tree beyond this is listed as far as it was seen. */
@@ -32,7 +32,7 @@ async function list(machine: Machine, args: LsArgs, signal: AbortSignal): Promis
   try {
     if (!(await stat(path)).isDirectory()) throw new Error(`${path} is not a directory`);
     const directoryTreeRoot = await listTree(path, {
-      ignore: args.ignore,
+      ignore: [...args.ignore, ...machine.permission.unreadable],
       signal,
       deadlineMs: args.timeoutMs ?? DEADLINE,
     });
@@ -61,7 +61,7 @@ async function listTree(
       '--files',
       '--null',
       ...SEARCH_FLAGS,
-      ...options.ignore.flatMap(glob => ['--glob', `!${glob}`]),
+      ...withoutGlobs(options.ignore),
       ...WITHOUT_GIT,
     ],
     cwd: path,

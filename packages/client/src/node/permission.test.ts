@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Permission } from './permission.ts';
-import type { PermissionQuestion } from './permission-question.ts';
+import type { PermissionAnswer, PermissionQuestion } from './permission-question.ts';
+import { parseRule } from './permission-rule.ts';
 import type { PermissionMode } from './permission.ts';
 
 const { signal } = new AbortController();
@@ -48,7 +49,7 @@ it('ask asks each time, shows what will run, and takes no for an answer', async 
     reason: 'the user said no',
     readOnly: false,
   });
-  expect(asked).toEqual([{ kind: 'shell', command: 'npm test', workingDirectory: '/ws' }]);
+  expect(asked).toEqual([{ kind: 'shell', command: 'npm test', workingDirectory: '/ws', rule: 'shell: =npm test' }]);
   expect(await permission.run(run('ls'))).toEqual({ allowed: true });
 });
 
@@ -66,4 +67,63 @@ it('a yes that comes after the question was withdrawn allows nothing', async () 
     ask: () => (controller.abort(new Error('cancelled')), Promise.resolve(true)),
   });
   await expect(permission.change({ ...write(true), signal: controller.signal })).rejects.toThrow('cancelled');
+});
+
+it('[product-permission-rules] a deny holds in every mode, an ask asks in auto, an allow saves the question', async () => {
+  const rules = [
+    parseRule('deny', 'write: secret/**'),
+    parseRule('ask', 'write: src/**'),
+    parseRule('allow', 'write: docs/**'),
+  ];
+  const asked: PermissionQuestion[] = [];
+  const ask = (question: PermissionQuestion) => (asked.push(question), Promise.resolve(true));
+  for (const mode of ['ask', 'auto'] as const) {
+    const permission = new Permission({ mode, ask, root: '/ws', rules });
+    const change = (path: string) => permission.change({ kind: 'write', path, inside: true, signal });
+    expect(await change('/ws/secret/a')).toMatchObject({ allowed: false, reason: expect.stringContaining('secret/**') });
+    expect(await change('/ws/src/a')).toEqual({ allowed: true });
+    expect(await change('/ws/docs/a')).toEqual({ allowed: true });
+  }
+  expect(asked.map(question => question.path)).toEqual(['/ws/src/a', '/ws/src/a']);
+  const readOnly = new Permission({ mode: 'read-only', root: '/ws', rules });
+  expect(await readOnly.change({ kind: 'write', path: '/ws/docs/a', inside: true, signal })).toMatchObject({ readOnly: true });
+});
+
+it('remembers leave for the conversation, keeps leave for good, and asks again after a mere once', async () => {
+  const asked: string[] = [];
+  const kept: string[] = [];
+  const answers: PermissionAnswer[] = ['once', 'conversation', 'always'];
+  const ask = (question: PermissionQuestion) => (asked.push(question.kind), Promise.resolve(answers.shift() ?? 'no'));
+  const permission = new Permission({ mode: 'ask', ask, root: '/ws', keep: rule => kept.push(rule) });
+  const write = () => permission.change({ kind: 'write', path: '/ws/a', inside: true, signal });
+  const call = () => permission.callMcp({ server: 'demo', tool: 'echo', args: {}, signal });
+  expect([await write(), await write(), await write(), await call(), await call()]).toEqual(Array(5).fill({ allowed: true }));
+  expect(asked).toEqual(['write', 'write', 'mcp']);
+  expect(kept).toEqual(['mcp: demo/echo']);
+});
+
+it('asks in auto before a file that holds the permissions is changed, and offers no standing leave for it', async () => {
+  const asked: PermissionQuestion[] = [];
+  const ask = (question: PermissionQuestion) => (asked.push(question), Promise.resolve('always' as const));
+  const guarded = ['/ws/.tandem/permissions.json'];
+  const permission = new Permission({ mode: 'auto', ask, root: '/ws', guarded, rules: [parseRule('allow', 'write: **')] });
+  await permission.change({ kind: 'write', path: guarded[0]!, inside: true, signal });
+  expect(asked).toEqual([{ kind: 'write', path: guarded[0], reason: expect.stringContaining('permissions') }]);
+});
+
+it('[product-fetch-private] auto fetches no private address unless a rule names it', async () => {
+  const page = { url: 'http://127.0.0.1:80/', host: '127.0.0.1:80', isPrivate: true, signal };
+  const fetchWith = (...rules: string[]) =>
+    new Permission({ mode: 'auto', rules: rules.map(rule => parseRule('allow', rule)) }).fetch(page);
+  expect(await fetchWith()).toMatchObject({ allowed: false, reason: expect.stringContaining('private address') });
+  expect(await fetchWith('fetch')).toMatchObject({ allowed: false });
+  expect(await fetchWith('fetch: 127.0.0.1')).toEqual({ allowed: true });
+});
+
+it('[product-admin-denylist] an administrator denies commands on this machine', async () => {
+  const permission = new Permission({ mode: 'auto', denied: ['npm publish'], rules: [parseRule('allow', 'shell')] });
+  expect(await permission.run(run('npm publish --tag x'))).toMatchObject({
+    allowed: false,
+    reason: expect.stringContaining("administrator's denylist"),
+  });
 });

@@ -1,9 +1,10 @@
 import { ReadArgsSchema } from '@tandem/protocol/agent';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { branchOf, makeMachine, runExecutor } from '../../test/machine.ts';
+import { parseRule } from './permission-rule.ts';
 import { readExecutor } from './read.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
@@ -94,4 +95,19 @@ it.skipIf(process.getuid?.() === 0)('says that a file is not for us to read', as
   chmodSync(file('secret'), 0);
   const [answer] = await runExecutor(readExecutor(machine), ReadArgsSchema, { path: 'secret' });
   expect(branchOf(answer)[0]).toBe('permissionDenied');
+});
+
+it('[product-permission-rules] refuses what a rule forbids to read, also through a link', async () => {
+  const { machine, file } = makeMachine(
+    { '.env': 'KEY=secret', 'src/a': 'x' },
+    { rules: [parseRule('deny', 'read: .env')] },
+  );
+  symlinkSync(file('.env'), file('src/link'));
+  for (const path of ['.env', 'src/link']) {
+    expect(branchOf((await runExecutor(readExecutor(machine), ReadArgsSchema, { path }))[0])).toMatchObject([
+      'rejected',
+      { reason: 'the rule "read: .env" forbids it' },
+    ]);
+  }
+  expect(branchOf((await runExecutor(readExecutor(machine), ReadArgsSchema, { path: 'src/a' }))[0])[0]).toBe('success');
 });

@@ -23,15 +23,19 @@ const FILE_CAP = 256 * 1024 * 1024;
 export function readExecutor(machine: Machine): Executor<'readArgs'> {
   return {
     kind: 'readArgs',
-    async run(args) {
-      return { case: 'readResult', value: await readFile(machine, args) };
+    ...(machine.permission.waitsForHuman ? { deadlineMs: null } : {}),
+    async run(args, { signal }) {
+      return { case: 'readResult', value: await readFile(machine, args, signal) };
     },
   };
 }
 
-async function readFile(machine: Machine, args: ReadArgs): Promise<ReadResult> {
+async function readFile(machine: Machine, args: ReadArgs, signal: AbortSignal): Promise<ReadResult> {
   const path = machine.workspace.resolve(args.path);
   try {
+    const verdict = await machine.permission.read({ path: await machine.workspace.real(path), signal });
+    if (!verdict.allowed)
+      return create(ReadResultSchema, { result: { case: 'rejected', value: { path, reason: verdict.reason } } });
     const file = await openFile(path);
     if (typeof file === 'string') return refuse(path, file);
     const image = imageType(file.bytes);

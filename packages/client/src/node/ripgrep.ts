@@ -24,6 +24,11 @@ export const SEARCH_FLAGS = ['--no-config', '--color=never', '--hidden', '--no-r
 /** Comes last, so that no glob of the question brings the folder back. */
 export const WITHOUT_GIT = ['--glob', '!**/.git/**', '--glob', '!.git'];
 
+/** Flags that leave out what these globs match. */
+export function withoutGlobs(globs: readonly string[]): string[] {
+  return globs.flatMap(glob => ['--glob', `!${glob}`]);
+}
+
 /**
  * Runs ripgrep in `cwd` and gives its output record by record, cut at `separator`; `onRecord` returns false when it has enough. Rejects
  * when ripgrep cannot be started, does not end within `deadlineMs`, or the signal is aborted.

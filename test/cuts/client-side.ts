@@ -1,0 +1,111 @@
+import { clone, create, fromBinary } from '@bufbuild/protobuf';
+import { isBlobId, blobKey } from '@tandem/protocol';
+import { AgentClientMessageSchema, ConversationStateStructureSchema, ExecClientMessageSchema } from '@tandem/protocol/agent';
+import type { AgentClientMessage, ConversationStateStructure } from '@tandem/protocol/agent';
+import { hash } from 'node:crypto';
+import { settlesExec } from '../../packages/server/src/bridge/exec-answer.ts';
+import type { ExecRecord } from '../../packages/server/src/store/port.ts';
+import type { RequestHeaders } from '../../packages/server/src/stream/request-headers.ts';
+import type { ClientMessage, Up } from './attempt.ts';
+import { checkBlobs } from './blob-check.ts';
+import type { ScriptedTurn } from './conversation.ts';
+import { historyLines, resultsByCall } from './final-history.ts';
+import type { Hands } from './hands.ts';
+
+/** What the client keeps between attempts and turns: blobs, the last checkpoint, what it did and what was acknowledged. */
+export class ClientSide {
+  readonly hands: Hands;
+  readonly blobs = new Map<string, Uint8Array>();
+  /** Results that the server acknowledged or wrote, by question; with how often the client had run it. */
+  readonly settled = new Map<string, { callId: string; run: number }>();
+  state: ConversationStateStructure;
+  /** Roots of the present attempt so far, as ids. */
+  roots: string[] = [];
+  readonly #acknowledgedBlobs = new Set<string>();
+  #hasCheckpoint = false;
+  /** Results on their way, by question. */
+  readonly #onTheWay = new Map<string, { key: string; callId: string; run: number }>();
+  #originalRequestId = '';
+
+  constructor(hands: Hands, state: ConversationStateStructure) {
+    this.hands = hands;
+    this.state = state;
+  }
+
+  beginTurn(): void {
+    this.#hasCheckpoint = false;
+  }
+
+  beginAttempt(): void {
+    this.roots = this.state.rootPromptMessagesJson.map(rootKey);
+  }
+
+  /** The first message of an attempt: the user's, or `resume_action` once a checkpoint of this turn came (R15). */
+  runRequest(turn: ScriptedTurn, runId: string): ClientMessage {
+    this.#originalRequestId = runId;
+    const action = this.#hasCheckpoint
+      ? ({ action: { case: 'resumeAction', value: {} } } as const)
+      : ({ action: { case: 'userMessageAction', value: { userMessage: { text: turn.says, ...turn.message } } } } as const);
+    const value = { conversationState: this.state, action, conversationId: 'conversation', runId, requestedModel: { modelId: 'cut-model' } };
+    return { case: 'runRequest', value } as ClientMessage;
+  }
+
+  headers(_attempt: string): RequestHeaders {
+    return { originalRequestId: this.#originalRequestId, allowedTools: undefined, excludedTools: undefined, sealKey: undefined, client: undefined };
+  }
+
+  decode({ bytes }: Up): { message: AgentClientMessage; bytes: Uint8Array } {
+    return { message: fromBinary(AgentClientMessageSchema, bytes), bytes };
+  }
+
+  /** An append leaves: from now on the server may rely on the blob it acknowledges. */
+  sending({ blob, settles }: Up): void {
+    if (blob !== undefined) this.#acknowledgedBlobs.add(blob);
+    if (settles) this.#onTheWay.set(settles.key, settles);
+  }
+
+  acknowledged({ settles }: Up): void {
+    if (settles) this.settled.set(settles.key, settles);
+  }
+
+  /** The ledger has a record; one that ends its exec must not be asked for again, acknowledged or not. */
+  recorded(details: unknown): void {
+    const { callId, argsHash, bytes } = details as ExecRecord;
+    if (!settlesExec(fromBinary(ExecClientMessageSchema, bytes).message)) return;
+    const end = Buffer.from(argsHash).toString('hex');
+    for (const [key, settles] of this.#onTheWay) if (settles.callId === callId && key.endsWith(end)) this.settled.set(key, settles);
+  }
+
+  /** Keeps a checkpoint, whole, in place of the one before. Returns what is wrong with it. */
+  takeCheckpoint(state: ConversationStateStructure): string[] {
+    this.state = clone(ConversationStateStructureSchema, state);
+    this.#hasCheckpoint = true;
+    const problems = checkBlobs(this.state, this.blobs, this.#acknowledgedBlobs);
+    const roots = this.state.rootPromptMessagesJson.map(rootKey);
+    const at = this.roots.findIndex((key, index) => roots[index] !== key);
+    if (at >= 0) problems.push(`root ${at} of a checkpoint is not the one that it was`);
+    this.roots = roots;
+    return problems;
+  }
+
+  lines(): string[] {
+    return historyLines(this.state, this.blobs);
+  }
+
+  /** Whether each acknowledged result stands in the final history, and is the one of the run that was acknowledged. */
+  checkResults(): string[] {
+    const results = resultsByCall(this.state, this.blobs);
+    return [...this.settled.values()].flatMap(({ callId, run }) => {
+      const result = results.get(callId);
+      if (result === undefined) return [`the result of ${callId} was acknowledged and is not in the history`];
+      const marks = [...result.matchAll(/\(run (\d+)\)/g)].map(([, number]) => Number(number));
+      return marks.some(mark => mark !== run) ? [`the result of ${callId} is of run ${marks.join(', ')}; acknowledged was run ${run}`] : [];
+    });
+  }
+}
+
+/** What a root refers to, whether by reference or inline. */
+function rootKey(root: Uint8Array): string {
+  return isBlobId(root) ? blobKey(root) : hash('sha256', root);
+}
+void create;
