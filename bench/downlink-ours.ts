@@ -46,7 +46,8 @@ const openForReader = (owner: string, requestId: string): Stream => {
   return stream;
 };
 
-const context = { authenticator: { authenticate: () => ({ owner: 'bench' }) }, registry: { openForReader } } as unknown as RouteContext;
+// what the handler of RunSSE uses of all that routes have
+const context = { authenticator: { authenticate: () => ({ owner: 'bench' }) }, registry: { openForReader }, clock: systemClock } as unknown as RouteContext;
 const listener = await listen({
   host: '127.0.0.1',
   port: 0,

@@ -77,6 +77,7 @@ export class Attempt {
         return true;
       },
       end() {},
+      drop() {},
       onDrain() {},
     };
     const detach = this.server.registry.openForReader(this.#owner, this.requestId).attach(this.#wrapSink(sink));

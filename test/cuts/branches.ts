@@ -1,7 +1,19 @@
 import { isBlobId, blobKey } from '@tandem/protocol';
 import { parseModelMessage } from '@tandem/protocol/message';
+import type { ModelMessage } from '@tandem/protocol/message';
 import type { ModelRequest } from '../../packages/server/src/model/port.ts';
 import type { ClientSide } from './client-side.ts';
+
+/** Messages as text, by the blob that holds them. */
+const asRead = new Map<string, string>();
+/** The same by message: a run asks with the same objects again. What is frozen here would show a message changed in place. */
+const asAsked = new WeakMap<object, string>();
+
+function textOf(message: ModelMessage): string {
+  let text = asAsked.get(message);
+  if (text === undefined) asAsked.set(message, (text = JSON.stringify(message)));
+  return text;
+}
 
 /**
  * The prefix rule over the model calls of a branch (R47): what a call is asked begins with what the call before it in the same
@@ -20,13 +32,18 @@ export class Branches {
   /** An attempt begins with the state that the client has now. */
   begin({ state, blobs }: ClientSide): void {
     this.#brought = state.rootPromptMessagesJson.map(root => {
-      const data = isBlobId(root) ? blobs.get(blobKey(root)) : root;
-      return data ? JSON.stringify(parseModelMessage(JSON.parse(Buffer.from(data).toString('utf8')))) : 'missing';
+      const key = isBlobId(root) ? blobKey(root) : undefined;
+      const known = key === undefined ? undefined : asRead.get(key);
+      if (known !== undefined) return known;
+      const data = key === undefined ? root : blobs.get(key);
+      const text = data ? JSON.stringify(parseModelMessage(JSON.parse(Buffer.from(data).toString('utf8')))) : 'missing';
+      if (key !== undefined && data) asRead.set(key, text);
+      return text;
     });
   }
 
   called({ tools, messages }: ModelRequest): void {
-    const asked = messages.map(message => JSON.stringify(message));
+    const asked = messages.map(textOf);
     const before = this.#lastCall.get(tools) ?? this.#brought;
     const at = before.findIndex((message, index) => asked[index] !== message);
     if (at >= 0) {

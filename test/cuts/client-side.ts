@@ -1,4 +1,4 @@
-import { clone, create, fromBinary } from '@bufbuild/protobuf';
+import { clone, fromBinary } from '@bufbuild/protobuf';
 import { isBlobId, blobKey } from '@tandem/protocol';
 import { AgentClientMessageSchema, ConversationStateStructureSchema, ExecClientMessageSchema } from '@tandem/protocol/agent';
 import type { AgentClientMessage, ConversationStateStructure } from '@tandem/protocol/agent';
@@ -10,7 +10,16 @@ import type { ClientMessage, Up } from './attempt.ts';
 import { checkBlobs } from './blob-check.ts';
 import type { ScriptedTurn } from './conversation.ts';
 import { historyLines, resultsByCall } from './final-history.ts';
-import type { Hands } from './hands.ts';
+import type { Hands, HandsSnapshot } from './hands.ts';
+
+/** What a client has between two turns. */
+export interface ClientSnapshot {
+  readonly state: ConversationStateStructure;
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+  readonly settled: ReadonlyMap<string, { callId: string; run: number }>;
+  readonly acknowledgedBlobs: ReadonlySet<string>;
+  readonly hands: HandsSnapshot;
+}
 
 /** What the client keeps between attempts and turns: blobs, the last checkpoint, what it did and what was acknowledged. */
 export class ClientSide {
@@ -32,6 +41,25 @@ export class ClientSide {
     this.state = state;
   }
 
+  /** All of it as it stands between two turns. */
+  snapshot(): ClientSnapshot {
+    return {
+      state: this.state,
+      blobs: new Map(this.blobs),
+      settled: new Map(this.settled),
+      acknowledgedBlobs: new Set(this.#acknowledgedBlobs),
+      hands: this.hands.snapshot(),
+    };
+  }
+
+  restore({ state, blobs, settled, acknowledgedBlobs, hands }: ClientSnapshot): void {
+    this.state = state;
+    for (const [key, data] of blobs) this.blobs.set(key, data);
+    for (const [key, result] of settled) this.settled.set(key, result);
+    for (const key of acknowledgedBlobs) this.#acknowledgedBlobs.add(key);
+    this.hands.restore(hands);
+  }
+
   beginTurn(): void {
     this.#hasCheckpoint = false;
   }
@@ -50,7 +78,7 @@ export class ClientSide {
     return { case: 'runRequest', value } as ClientMessage;
   }
 
-  headers(_attempt: string): RequestHeaders {
+  headers(): RequestHeaders {
     return { originalRequestId: this.#originalRequestId, allowedTools: undefined, excludedTools: undefined, sealKey: undefined, client: undefined };
   }
 
@@ -108,4 +136,3 @@ export class ClientSide {
 function rootKey(root: Uint8Array): string {
   return isBlobId(root) ? blobKey(root) : hash('sha256', root);
 }
-void create;

@@ -68,6 +68,6 @@ function dataOf(reference: Uint8Array, blobs: ReadonlyMap<string, Uint8Array>): 
 /** Times out, long strings short. */
 function plain(json: string): string {
   return json
-    .replace(/"(startedAtMs|completedAtMs|createdAt|updatedAt|durationMs|executionTime|localExecutionTimeMs|runtimeMs)":"?\d+"?/g, '"$1":0')
+    .replace(/,?"(startedAtMs|completedAtMs|createdAt|updatedAt|durationMs|executionTime|localExecutionTimeMs|runtimeMs)":"?\d+"?/g, '')
     .replace(/"(?:[^"\\]|\\.){2000,}"/g, long => `"${long.length} characters, sha256 ${hash('sha256', long).slice(0, 16)}"`);
 }

@@ -4,6 +4,12 @@ import { Workspace } from '../support/workspace.ts';
 
 type Answer = MessageInitShape<typeof ExecClientMessageSchema>['message'];
 
+/** The files, and how often each call ran. */
+export interface HandsSnapshot {
+  readonly files: ReadonlyMap<string, string>;
+  readonly runs: ReadonlyMap<string, number>;
+}
+
 /**
  * The client's machine. Commands, MCP tools and files whose name ends in `.log` say how often that very call ran, as `(run 2)`,
  * so that a result that was acknowledged can be told from one of a second run.
@@ -14,6 +20,16 @@ export class Hands extends Workspace {
   /** Commands that go to the background, with their shell ids. */
   readonly background = new Map<string, number>();
   readonly #runs = new Map<string, number>();
+
+  snapshot(): HandsSnapshot {
+    return { files: new Map(this.files), runs: new Map(this.#runs) };
+  }
+
+  restore({ files, runs }: HandsSnapshot): void {
+    this.files.clear();
+    for (const [name, text] of files) this.files.set(name, text);
+    for (const [key, run] of runs) this.#runs.set(key, run);
+  }
 
   /** Does one exec; `key` names the question, the same in every attempt. */
   perform(key: string, kind: string, args: any): { run: number; answers: Answer[] } {

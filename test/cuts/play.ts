@@ -15,8 +15,10 @@ import type { Cut, Side } from './cut.ts';
 import type { Plant } from './plants.ts';
 import { scriptedCatalogue } from './scripted-model.ts';
 import { Scissors } from './scissors.ts';
-import { ServerProcess } from './server-process.ts';
-import { openPlayStore } from './play-store.ts';
+import { ServerProcess, writeAgain } from './server-process.ts';
+import { borrowStore } from './play-store.ts';
+import type { StoreWrite } from './server-process.ts';
+import type { ClientSnapshot } from './client-side.ts';
 
 /** What came of one play. */
 export interface Played {
@@ -24,22 +26,40 @@ export interface Played {
   readonly violations: readonly string[];
   /** How many points there were on each side, until the end or until the last cut that was made. */
   readonly points: Readonly<Record<Side, number>>;
-  /** The final history as lines, and the texts shown in each turn. */
-  readonly lines: readonly string[];
-  readonly texts: readonly string[];
-  readonly files: readonly (readonly [string, string])[];
+  /** What stood after each turn that was played, by its number. */
+  readonly after: ReadonlyMap<number, TurnEnd>;
+  /** How it stood before each turn, to begin other plays there. */
+  readonly before: readonly Snapshot[];
   /** Whether the cut was reached. */
   readonly isCut: boolean;
 }
 
+/** How a conversation stands after a turn: the history as lines, the text that was shown, the files. */
+export interface TurnEnd {
+  readonly lines: readonly string[];
+  readonly text: string;
+  readonly files: readonly (readonly [string, string])[];
+}
+
+/** Everything that goes on from one turn to the next; the server itself keeps nothing but its store. */
+export interface Snapshot {
+  readonly turn: number;
+  readonly now: number;
+  readonly ids: number;
+  readonly requests: number;
+  readonly points: Readonly<Record<Side, number>>;
+  readonly client: ClientSnapshot;
+  /** What was written to the store so far. */
+  readonly writes: readonly StoreWrite[];
+}
+
 export interface PlayOptions {
   readonly cut?: Cut;
-  /** The same conversation uncut, to compare with. */
+  /** The same conversation uncut, to compare with; the play begins with the turn that is cut and ends with the one after it. */
   readonly uncut?: Played;
   readonly plant?: Plant;
 }
 
-const OWNER = 'owner';
 /** Attempts at one turn; a stock client makes more, one or two cuts need three. */
 const ATTEMPTS = 6;
 /** Steps of half a second without anything happening, after which a play hangs: above every deadline of the server. */
@@ -47,7 +67,8 @@ const IDLE_STEPS = 1_500;
 
 /** Plays a conversation from its first turn to its last with at most two cuts, going on after each as the stock client does. */
 export async function play(conversation: Conversation, options: PlayOptions = {}): Promise<Played> {
-  const stage = new Stage(conversation, options);
+  const { store, owner } = await borrowStore();
+  const stage = new Stage(conversation, options, store, owner);
   const onRejection = (error: unknown) => void stage.violations.push(`unhandled rejection: ${String(error)}`);
   process.on('unhandledRejection', onRejection);
   const remove = options.plant?.install?.();
@@ -62,7 +83,7 @@ export async function play(conversation: Conversation, options: PlayOptions = {}
 /** A conversation on its way: the server of the hour, the client, and the clock between them. */
 export class Stage {
   readonly violations: string[] = [];
-  readonly clock = new ManualClock();
+  readonly clock: ManualClock;
   readonly client: ClientSide;
   attempt: Attempt | undefined;
   server: ServerProcess;
@@ -76,6 +97,11 @@ export class Stage {
   readonly #options: PlayOptions;
   readonly #scissors: Scissors;
   readonly #store: Store;
+  readonly #owner: string;
+  readonly #from: Snapshot | undefined;
+  readonly #writes: StoreWrite[] = [];
+  readonly #before: Snapshot[] = [];
+  readonly #after = new Map<number, TurnEnd>();
   readonly #branches: Branches;
   #activity = 0;
   #ticking = 0;
@@ -83,13 +109,20 @@ export class Stage {
   #requests = 0;
   #sinceHeartbeat = 0;
 
-  constructor(conversation: Conversation, options: PlayOptions) {
+  constructor(conversation: Conversation, options: PlayOptions, store: Store, owner: string) {
+    const { cut, uncut, plant } = options;
+    const from = cut && uncut?.before.findLast(({ points }) => points[cut.side] <= cut.index);
+    this.#from = from;
     this.#conversation = conversation;
     this.#options = options;
-    this.#scissors = new Scissors(this, options.cut);
+    this.#owner = owner;
+    this.clock = new ManualClock(from?.now);
+    this.#ids = from?.ids ?? 0;
+    this.#requests = from?.requests ?? 0;
+    this.#scissors = new Scissors(this, cut, from?.points);
     this.client = new ClientSide(conversation.hands(), create(ConversationStateStructureSchema, conversation.state?.() ?? {}));
-    const store = openPlayStore(this.clock);
-    this.#store = options.plant?.store?.(store) ?? store;
+    if (from) this.client.restore(from.client);
+    this.#store = plant?.store?.(store) ?? store;
     this.#branches = new Branches(this.violations);
     this.server = this.startServer();
   }
@@ -107,7 +140,7 @@ export class Stage {
       catalogue: server =>
         scriptedCatalogue(this.#conversation, {
           called: request => {
-            if (server.isAlive) this.#branches.called(request, this.client);
+            if (server.isAlive) this.#branches.called(request);
           },
           tick: async () => {
             this.#activity++;
@@ -120,7 +153,10 @@ export class Stage {
       hooks: {
         write: (side, name, details) => {
           this.#activity++;
-          if (side === 'after' && name === 'recordExec') this.client.recorded(details);
+          if (side === 'after') {
+            this.#writes.push({ name, details });
+            if (name === 'recordExec') this.client.recorded(details);
+          }
           return this.#scissors.atWrite(side);
         },
       },
@@ -143,17 +179,37 @@ export class Stage {
   // ---- the play
 
   async play(): Promise<Played> {
-    const texts: string[] = [];
+    const { turns } = this.#conversation;
     try {
-      for (const [index, turn] of this.#conversation.turns.entries()) texts.push(await this.#turn(turn, index));
+      for (const { name, details } of this.#from?.writes ?? []) await writeAgain(this.#store, this.#owner, name, details);
+      this.#writes.push(...(this.#from?.writes ?? []));
+      let cutIn = this.#options.cut ? turns.length : -1;
+      for (let index = this.#from?.turn ?? 0; index < turns.length; index++) {
+        if (!this.#options.cut) this.#before.push(this.#snapshot(index));
+        const text = await this.#turn(turns[index]!, index);
+        this.#after.set(index, { text, lines: this.client.lines(), files: [...this.client.hands.files].sort(([a], [b]) => (a < b ? -1 : 1)) });
+        this.#compare(index);
+        if (cutIn >= 0 && index > cutIn) break;
+        if (this.#scissors.isDone) cutIn = Math.min(cutIn, index);
+      }
       await this.#close();
-      this.#compare(texts);
+      this.violations.push(...this.client.checkResults());
     } catch (error) {
       this.violations.push(`the play broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     }
-    const lines = this.violations.some(text => text.startsWith('the play broke')) ? [] : this.client.lines();
-    const files = [...this.client.hands.files].sort(([a], [b]) => (a < b ? -1 : 1));
-    return { violations: this.violations, points: this.#scissors.points, lines, texts, files, isCut: this.#scissors.isDone };
+    return { violations: this.violations, points: this.#scissors.points, after: this.#after, before: this.#before, isCut: this.#scissors.isDone };
+  }
+
+  #snapshot(turn: number): Snapshot {
+    return {
+      turn,
+      now: this.clock.now(),
+      ids: this.#ids,
+      requests: this.#requests,
+      points: { ...this.#scissors.points },
+      client: this.client.snapshot(),
+      writes: [...this.#writes],
+    };
   }
 
   /** One turn with as many attempts as it takes (stock client, §2 of its description). Returns the text of the last one. */
@@ -163,7 +219,7 @@ export class Stage {
     for (let number = 0; number < ATTEMPTS; number++) {
       const attempt = new Attempt({
         requestId: `request-${++this.#requests}`,
-        owner: OWNER,
+        owner: this.#owner,
         server: this.server,
         wrapSink: sink => this.#options.plant?.sink?.(sink) ?? sink,
         onActivity: () => this.#activity++,
@@ -260,7 +316,7 @@ export class Stage {
     const { server } = attempt;
     if (!server.isAlive) return;
     this.client.sending(up);
-    const acknowledged = server.registry.accept({ owner: OWNER, requestId: attempt.requestId, seqno: BigInt(up.seqno), ...this.client.decode(up), headers: this.client.headers(`attempt of ${attempt.requestId}`) });
+    const acknowledged = server.registry.accept({ owner: this.#owner, requestId: attempt.requestId, seqno: BigInt(up.seqno), ...this.client.decode(up), headers: this.client.headers() });
     acknowledged.then(
       () => {
         if (server.isAlive) this.client.acknowledged(up);
@@ -384,30 +440,29 @@ export class Stage {
     if (registry.runCount > 0) this.violations.push(`${registry.runCount} runs are left at the end`);
     if (registry.streamCount > 0) this.violations.push(`${registry.streamCount} streams are left at the end`);
     registry.stop();
-    await this.#store.close();
     await immediate();
     if (this.clock.pending > 0) this.violations.push(`${this.clock.pending} timers are left at the end`);
   }
 
   #checkText(text: string, turn: number): void {
-    const whole = this.#options.uncut?.texts[turn];
+    const whole = this.#options.uncut?.after.get(turn)?.text;
     // a later attempt shows what the earlier one did not keep, and nothing else
     if (whole !== undefined && !whole.endsWith(text)) this.violations.push(`turn ${turn} showed ${JSON.stringify(text)}, uncut ${JSON.stringify(whole)}`);
   }
 
-  #compare(texts: readonly string[]): void {
-    this.violations.push(...this.client.checkResults());
-    const { uncut } = this.#options;
-    if (!uncut || texts.length === 0) return;
-    const lines = this.client.lines();
-    const length = Math.max(lines.length, uncut.lines.length);
-    for (let at = 0; at < length; at++) {
-      if (lines[at] === uncut.lines[at]) continue;
-      this.violations.push(`the history differs:\n    cut:   ${lines[at]?.slice(0, 600)}\n    uncut: ${uncut.lines[at]?.slice(0, 600)}`);
-      break;
+  /** The same history, the same display side, the same files as without the cut. */
+  #compare(turn: number): void {
+    const mine = this.#after.get(turn);
+    const uncut = this.#options.uncut?.after.get(turn);
+    if (!uncut || !mine) return;
+    const at = Array.from({ length: Math.max(mine.lines.length, uncut.lines.length) }).findIndex((_, index) => mine.lines[index] !== uncut.lines[index]);
+    if (at >= 0) {
+      const [ours = '(nothing)', theirs = '(nothing)'] = [mine.lines[at], uncut.lines[at]];
+      const from = Math.max(0, [...ours].findIndex((character, index) => character !== theirs[index]) - 80);
+      this.violations.push(`the history after turn ${turn} differs at ${ours.split(':', 1)[0]}:\n    cut:   ${ours.slice(from, from + 300)}\n    uncut: ${theirs.slice(from, from + 300)}`);
     }
     for (const [name, text] of uncut.files) {
-      if (this.client.hands.files.get(name) !== text) this.violations.push(`the file ${name} differs`);
+      if (this.client.hands.files.get(name) !== text) this.violations.push(`the file ${name} differs after turn ${turn}`);
     }
   }
 }

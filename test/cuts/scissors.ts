@@ -8,14 +8,15 @@ type OneCut = Omit<Cut, 'conversation' | 'then'>;
 
 /** Counts the points of a play and cuts at the ones that were asked for. */
 export class Scissors {
-  readonly points: Record<Side, number> = { down: 0, up: 0, before: 0, after: 0 };
+  readonly points: Record<Side, number>;
   readonly #stage: Stage;
   readonly #cuts: OneCut[];
   readonly #random: () => number;
   /** For windows, how they are to be permuted. */
   #variant = 0;
 
-  constructor(stage: Stage, cut: Cut | undefined) {
+  constructor(stage: Stage, cut: Cut | undefined, points: Readonly<Record<Side, number>> = { down: 0, up: 0, before: 0, after: 0 }) {
+    this.points = { ...points };
     this.#stage = stage;
     this.#cuts = cut ? [cut, ...(cut.then ? [cut.then] : [])] : [];
     const name = cut ? cutName(cut) : '';

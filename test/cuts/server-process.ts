@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS } from '../../packages/server/src/config/limits.ts';
 import type { Catalogue } from '../../packages/server/src/model/port.ts';
 import type { Identity } from '../../packages/server/src/identity.ts';
 import type { Log } from '../../packages/server/src/observe/log.ts';
-import type { Store } from '../../packages/server/src/store/port.ts';
+import type { ExecRecord, RunRecord, Store } from '../../packages/server/src/store/port.ts';
 import { Registry } from '../../packages/server/src/stream/registry.ts';
 import type { Clock } from '@tandem/server';
 
@@ -12,6 +12,19 @@ const never = (): Promise<never> => new Promise(() => {});
 /** What a play is told of a server's store, and where it may interfere: a promise that is given back is waited for. */
 export interface WriteHooks {
   write(side: 'before' | 'after', name: keyof typeof WRITES, details: unknown): Promise<void> | undefined;
+}
+
+/** One write that was made. */
+export interface StoreWrite {
+  readonly name: keyof typeof WRITES;
+  readonly details: unknown;
+}
+
+/** Makes a write of another play again, for this owner. */
+export async function writeAgain(store: Store, owner: string, name: keyof typeof WRITES, details: unknown): Promise<void> {
+  if (name === 'put') await store.blobs.put({ owner }, details as { id: Uint8Array; data: Uint8Array }[]);
+  else if (name === 'recordExec') await store.ledger.recordExec({ owner }, details as ExecRecord);
+  else await store.ledger.recordRun({ owner }, details as RunRecord);
 }
 
 const WRITES = { recordExec: true, recordRun: true, put: true } as const;
@@ -89,6 +102,7 @@ export class ServerProcess {
         recordRun: (scope, run) => write('recordRun', run, () => ledger.recordRun(scope, run)),
         runs: (scope, conversationId) => read(() => ledger.runs(scope, conversationId)),
       },
+      conversations: store.conversations,
       close: () => Promise.resolve(),
     };
   }

@@ -96,7 +96,7 @@ export const operating = [
     id: 'product-models-endpoint',
     source: 'product',
     covers: 'server',
-    says: 'GET /v1/models names the configured models with their aliases, the default one first.',
+    says: 'GET /v1/models, GetUsableModels and GetDefaultModelForCli name the configured models and the default one.',
   },
   {
     id: 'product-key-exchange',
@@ -144,7 +144,37 @@ export const operating = [
     id: 'F20-companions-answered',
     source: 'F20',
     covers: 'server',
-    says: 'UploadConversationBlobs and NotifyConversationClone are answered at once, so that no client waits for them or asks again.',
+    says: 'UploadConversationBlobs and NotifyConversationClone answer with success.',
+  },
+  {
+    id: 'R43-uploaded-not-asked',
+    source: 'R43',
+    covers: 'server',
+    says: 'A run does not ask the client for blobs that were uploaded before, and a blob that is not what its id says is refused by name.',
+  },
+  {
+    id: 'R48-clone-keeps-results',
+    source: 'R48',
+    covers: 'server',
+    says: 'A tool call with a result in the ledger does not run again in a conversation that was announced as a copy.',
+  },
+  {
+    id: 'R51-usage-snapshot',
+    source: 'R51',
+    covers: 'server',
+    says: 'Checkpoints of a client that can ask for context usage name a snapshot, GetPromptContextUsage gives it, and its nodes add up to used_tokens.',
+  },
+  {
+    id: 'product-name-agent',
+    source: 'product',
+    covers: 'server',
+    says: 'NameAgent gives a short title from the default model within ten seconds, else the first words of the message.',
+  },
+  {
+    id: 'product-conversation-metadata',
+    source: 'product',
+    covers: 'server',
+    says: 'UpdateConversationMetadata keeps name and folders of a conversation for its owner alone.',
   },
   {
     id: 'T22-reset-mid-run',

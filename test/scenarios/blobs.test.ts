@@ -123,7 +123,8 @@ describe('blobs', () => {
   });
 
   it('[R42-only-new-blobs] travel once: none in a later turn that the client already has, from a fresh server neither', async () => {
-    house.say({ calls: [READ] }, { text: 'It says hi.' });
+    const plan = { name: 'TodoWrite', args: { merge: false, todos: [{ id: 'a', content: 'greet' }] } };
+    house.say({ calls: [READ, plan] }, { text: 'It says hi.' });
     let peer = await house.peer().turn('what does it say?');
     const sent = askedIds(peer, 'kv.setBlobArgs');
     house.say({ text: 'Once more.', calls: [READ] }, { text: 'Still hi.' });

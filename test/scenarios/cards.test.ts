@@ -62,7 +62,9 @@ describe.each(transports)('tool cards over %s', transport => {
   // F28: the call is in no history either
   it('[R21-cancel-closes-cards] are closed with an error when the provider breaks off amid the arguments', async () => {
     const half = '{"path":"b.txt","contents":"half a fi';
-    house.say({ events: [{ text: 'I write it.' }, { call: { id: 'c1', name: 'Write', args: half } }, { reset: true }] });
+    house.say({
+      events: [{ text: 'I write it.' }, { call: { id: 'c1', name: 'Write', args: half } }, { reset: true }],
+    });
     const peer = await house.peer().turn('write');
     const [card] = cardsOf(peer);
     expect(card!.events.map(({ event }) => event)).toEqual(['partialToolCall', 'partialToolCall', 'toolCallCompleted']);
@@ -83,14 +85,23 @@ describe('a tool card', () => {
 
   it('[R22-card-timestamps] has arguments, a typed result, and both its times when it is complete', async () => {
     const before = BigInt(Date.now());
-    house.say({ calls: [READ, { name: 'Shell', args: { command: 'ls' } }, { name: 'Ls', args: { path: '.' } }] }, { text: 'done' });
+    house.say(
+      { calls: [READ, { name: 'Shell', args: { command: 'ls' } }, { name: 'Ls', args: { path: '.' } }] },
+      { text: 'done' },
+    );
     const peer = await house.peer().turn('look');
     const cards = cardsOf(peer);
-    expect(cards.map(card => card.completed[0]!.toolCall!.tool.case)).toEqual(['readToolCall', 'shellToolCall', 'lsToolCall']);
+    expect(cards.map(card => card.completed[0]!.toolCall!.tool.case)).toEqual([
+      'readToolCall',
+      'shellToolCall',
+      'lsToolCall',
+    ]);
     for (const card of cards) {
       const { startedAtMs, completedAtMs, tool, toolCallId } = card.completed[0]!.toolCall!;
       expect(card.started[0]!.toolCall!.startedAtMs).toBe(startedAtMs);
-      expect(startedAtMs! >= before && completedAtMs! >= startedAtMs! && completedAtMs! <= BigInt(Date.now())).toBe(true);
+      expect(startedAtMs! >= before && completedAtMs! >= startedAtMs! && completedAtMs! <= BigInt(Date.now())).toBe(
+        true,
+      );
       expect((tool.value as { args?: object }).args).toBeDefined();
       expect(resultOf(card)?.case).toBe('success');
       expect(toolCallId).toBe(card.callId);
@@ -115,12 +126,18 @@ describe('a tool card', () => {
   // X07, X12, F31: also when they come in the last event alone
   it.each([
     ['in two pieces', { calls: [{ name: 'Grep', args: { pattern: 'hi', path: 'src', '-i': true } }] }],
-    ['in the last event alone', { events: [{ call: { name: 'Grep' } }, { args: '{"pattern":"hi","path":"src","-i":true}', index: 0 }] }],
+    [
+      'in the last event alone',
+      { events: [{ call: { name: 'Grep' } }, { args: '{"pattern":"hi","path":"src","-i":true}', index: 0 }] },
+    ],
     ['at once', { events: [{ call: { name: 'Grep', args: '{"pattern":"hi","path":"src","-i":true}' } }] }],
   ])('[R23-started-has-all-args] starts with all arguments when they came %s', async (_how, answer) => {
     house.say(answer, { text: 'done' });
     const peer = house.peer({
-      on: { grepArgs: exec => exec.reply({ case: 'grepResult', value: { result: { case: 'error', value: { error: 'no' } } } }) },
+      on: {
+        grepArgs: exec =>
+          exec.reply({ case: 'grepResult', value: { result: { case: 'error', value: { error: 'no' } } } }),
+      },
     });
     await peer.turn('search');
     const [card] = cardsOf(peer);
@@ -145,7 +162,14 @@ describe('a tool card', () => {
     expect(first).toMatch(/\S/);
     expect(second).toBe(first);
     expect(third).not.toBe(first);
-    for (const card of cards) expect(card.events.map(({ event }) => event)).toEqual(['partialToolCall', 'partialToolCall', 'partialToolCall', 'toolCallStarted', 'toolCallCompleted']);
+    for (const card of cards)
+      expect(card.events.map(({ event }) => event)).toEqual([
+        'partialToolCall',
+        'partialToolCall',
+        'partialToolCall',
+        'toolCallStarted',
+        'toolCallCompleted',
+      ]);
   });
 
   // F29, X11

@@ -42,13 +42,12 @@ describe('the README', () => {
     expect(readme).toContain(`# tandem listening on http://${listen.host}:${listen.port}`);
   });
 
-  it('has a curl line that lists the models', async () => {
-    const line = shellLines.find(candidate => candidate.startsWith('curl '));
+  it('[done-readme-curl] has a curl line that lists the models', async () => {
+    const line = shellLines.find(candidate => candidate.startsWith('curl ')) ?? '';
     expect(line).toBe('curl http://127.0.0.1:7788/v1/models');
-    const answer = await fetch((line ?? '').replace('curl http://127.0.0.1:7788', server.url));
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-    const { items } = (await answer.json()) as { items: { id: string }[] };
+    const { exitCode, stdout, stderr } = await runLine(line.replace('http://127.0.0.1:7788', server.url));
+    expect(exitCode, stderr).toBe(0);
+    const { items } = JSON.parse(stdout) as { items: { id: string }[] };
     expect(items.map(({ id }) => id)).toContain('demo');
   });
 

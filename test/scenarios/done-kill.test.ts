@@ -6,8 +6,8 @@ import type { AskedExec } from '../support/peer.ts';
 import { startProvider } from '../support/provider.ts';
 import type { Provider } from '../support/provider.ts';
 import { brokenPrefix } from '../support/sent-messages.ts';
-import { prepareKillableServer } from '../support/killable-server.ts';
-import type { KillableServer } from '../support/killable-server.ts';
+import { prepareServerProcess } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { closeConnections, transports } from '../support/wire.ts';
 
 const ROUND = [
@@ -18,10 +18,10 @@ const ROUND = [
 
 describe.each(transports)('kill -9 of the server over %s', transport => {
   let provider: Provider;
-  let server: KillableServer;
+  let server: ServerProcess;
   beforeAll(async () => {
     provider = await startProvider({ answers: ({ body }) => (body.messages.at(-1)?.role === 'tool' ? { text: 'all three done' } : { text: 'Three things.', calls: ROUND }) });
-    server = await prepareKillableServer(provider.baseUrl);
+    server = await prepareServerProcess(provider.baseUrl);
     await server.start();
   });
   afterAll(async () => {

@@ -9,7 +9,11 @@ import { cardsOf, resultOf } from '../support/tool-cards.ts';
 import { transports } from '../support/wire.ts';
 
 const READ = { name: 'Read', args: { path: 'a.txt' } };
-const notices = (peer: Peer) => peer.updates('textDelta').filter(delta => delta.isServerNotice).map(delta => delta.text);
+const notices = (peer: Peer) =>
+  peer
+    .updates('textDelta')
+    .filter(delta => delta.isServerNotice)
+    .map(delta => delta.text);
 const asked = (peer: Peer) => peer.execs.map(exec => exec.message.case).filter(kind => kind !== 'requestContextArgs');
 
 // The clock of the server stands: whatever ends here waited for no timer.
@@ -63,7 +67,9 @@ describe.each(transports)('the end of a run over %s', transport => {
     house.say({ status: { code: 400, message: 'no such thing' } });
     const peer = await house.peer().turn('hi');
     expect(peer.fault?.detail).toContain('no such thing');
-    house.say({ events: [{ text: 'half' }, { error: { message: 'out of memory', type: 'server_error' } }, { hang: true }] });
+    house.say({
+      events: [{ text: 'half' }, { error: { message: 'out of memory', type: 'server_error' } }, { hang: true }],
+    });
     const broken = await house.peer().turn('hi');
     expect(broken.fault?.detail).toContain('out of memory');
     endsOnce(broken);
@@ -86,25 +92,66 @@ describe('a failure', () => {
   // F88, F89
   it.each<[string, Answer[], object, object]>([
     ['a refused request', [{ status: { code: 400 } }], {}, { code: 'failed_precondition', retryable: false }],
-    ['an overloaded provider before any output', [{ status: { code: 503 } }], {}, { code: 'unavailable', retryable: true }],
-    ['a provider that breaks off after output', [{ events: [{ text: 'x' }, { reset: true }] }], {}, { code: 'unavailable', retryable: false }],
-    ['an overloaded provider after a tool ran', [{ calls: [READ] }, { status: { code: 503 } }], {}, { code: 'unavailable', retryable: false }],
-    ['an unknown model', [], { requestedModel: { modelId: 'no-model' } }, { code: 'invalid_argument', retryable: false }],
-    ['an action of a later version', [], { action: { action: { case: 'summarizeAction', value: {} } } }, { code: 'unimplemented', retryable: false }],
+    [
+      'an overloaded provider before any output',
+      [{ status: { code: 503 } }],
+      {},
+      { code: 'unavailable', retryable: true },
+    ],
+    [
+      'a provider that breaks off after output',
+      [{ events: [{ text: 'x' }, { reset: true }] }],
+      {},
+      { code: 'unavailable', retryable: false },
+    ],
+    [
+      'an overloaded provider after a tool ran',
+      [{ calls: [READ] }, { status: { code: 503 } }],
+      {},
+      { code: 'unavailable', retryable: false },
+    ],
+    [
+      'an unknown model',
+      [],
+      { requestedModel: { modelId: 'no-model' } },
+      { code: 'invalid_argument', retryable: false },
+    ],
+    [
+      'an action of a later version',
+      [],
+      { action: { action: { case: 'summarizeAction', value: {} } } },
+      { code: 'unimplemented', retryable: false },
+    ],
     ['a run without an action', [], { action: {} }, { code: 'invalid_argument', retryable: false }],
-    ['a resume without a conversation', [], { action: { action: { case: 'resumeAction', value: {} } } }, { code: 'invalid_argument', retryable: false }],
-    ['a state that is no state', [], { conversationState: { rootPromptMessagesJson: [Buffer.from('{"role":')] } }, { code: 'invalid_argument', retryable: false }],
-  ])('[R54-every-failure-detailed] by %s carries a detail, and may be replayed only while nothing was shown or done', async (_by, answers, extra, wanted) => {
-    const told = await fail(answers, extra);
-    expect(told).toMatchObject(wanted);
-    expect(told!.title).toMatch(/\w/);
-    expect(told!.detail).toMatch(/\w{3}/);
-    expect(told!.error).not.toBe(Kind.UNSPECIFIED);
-  });
+    [
+      'a resume without a conversation',
+      [],
+      { action: { action: { case: 'resumeAction', value: {} } } },
+      { code: 'invalid_argument', retryable: false },
+    ],
+    [
+      'a state that is no state',
+      [],
+      { conversationState: { rootPromptMessagesJson: [Buffer.from('{"role":')] } },
+      { code: 'invalid_argument', retryable: false },
+    ],
+  ])(
+    '[R54-every-failure-detailed] by %s carries a detail, and may be replayed only while nothing was shown or done',
+    async (_by, answers, extra, wanted) => {
+      const told = await fail(answers, extra);
+      expect(told).toMatchObject(wanted);
+      expect(told!.title).toMatch(/\w/);
+      expect(told!.detail).toMatch(/\w{3}/);
+      expect(told!.error).not.toBe(Kind.UNSPECIFIED);
+    },
+  );
 
   // T14, P26
   it.each([500, 502, 503, 504, 529])('[R55-provider-down] of a provider that answers %i is unavailable', async code => {
-    expect(await fail([{ status: { code, message: 'busy' } }])).toMatchObject({ code: 'unavailable', error: Kind.PROVIDER_ERROR });
+    expect(await fail([{ status: { code, message: 'busy' } }])).toMatchObject({
+      code: 'unavailable',
+      error: Kind.PROVIDER_ERROR,
+    });
   });
 
   it('[R55-provider-down] of a provider that tears the connection down is unavailable and names its address', async () => {
@@ -115,14 +162,21 @@ describe('a failure', () => {
 
   it('[R55-rate-limit] by a rate limit says how long to wait, in the text and for programs', async () => {
     const told = await fail([{ status: { code: 429, message: 'slow down', headers: { 'retry-after': '42' } } }]);
-    expect(told).toMatchObject({ code: 'resource_exhausted', error: Kind.RATE_LIMITED, additionalInfo: { retry_after_seconds: '42' } });
+    expect(told).toMatchObject({
+      code: 'resource_exhausted',
+      error: Kind.RATE_LIMITED,
+      additionalInfo: { retry_after_seconds: '42' },
+    });
     expect(told?.detail).toContain('42 seconds');
   });
 
-  it.each([401, 403])("[R55-provider-credentials] by credentials that the provider answers %i is the user's key", async code => {
-    const told = await fail([{ status: { code, message: 'bad key' } }]);
-    expect(told).toMatchObject({ code: 'failed_precondition', error: Kind.BAD_USER_API_KEY, retryable: false });
-  });
+  it.each([401, 403])(
+    "[R55-provider-credentials] by credentials that the provider answers %i is the user's key",
+    async code => {
+      const told = await fail([{ status: { code, message: 'bad key' } }]);
+      expect(told).toMatchObject({ code: 'failed_precondition', error: Kind.BAD_USER_API_KEY, retryable: false });
+    },
+  );
 
   // F100
   it('[R55-unknown-model] by an unknown model names what was asked for and what is near, and asks no provider', async () => {
@@ -139,7 +193,11 @@ describe('a failure', () => {
     ['its words', { status: { code: 400, message: "This model's maximum context length is 8192 tokens" } }],
     ['an event', { events: [{ error: { message: 'too big', code: 'context_length_exceeded' } }] }],
   ])('[R55-too-long] by a context too long for the model is told by %s', async (_how, answer) => {
-    expect(await fail([answer])).toMatchObject({ code: 'invalid_argument', error: Kind.CONVERSATION_TOO_LONG, retryable: false });
+    expect(await fail([answer])).toMatchObject({
+      code: 'invalid_argument',
+      error: Kind.CONVERSATION_TOO_LONG,
+      retryable: false,
+    });
   });
 });
 
@@ -175,19 +233,23 @@ describe('how a model call ends', () => {
   it.each([
     ['are no JSON', '{"path":"a.txt"', /not valid JSON/],
     ['break the schema', '{"path":7000,"limit":"many"}', /limit/],
-  ])('[R57-bad-arguments] with arguments that %s runs nothing and tells the model what is wrong and the schema', async (_what, args, says) => {
-    const peer = await turn(bad(args), { text: 'sorry' });
-    expect(asked(peer)).toEqual([]);
-    const [text] = toolTexts(house.requests[1]!.body);
-    expect(text).toMatch(/^Error: /);
-    expect(text).toMatch(says);
-    expect(text).toContain('"required":["path"]');
-    expect(resultOf(cardsOf(peer)[0]!)?.case).toBe('error');
-    // P16: what stands in the history is valid JSON
-    const stored = house.requests[1]!.body.messages.find(message => message.tool_calls)!.tool_calls![0]!.function.arguments;
-    expect(() => JSON.parse(stored)).not.toThrow();
-    expect(peer.text).toBe('sorry');
-  });
+  ])(
+    '[R57-bad-arguments] with arguments that %s runs nothing and tells the model what is wrong and the schema',
+    async (_what, args, says) => {
+      const peer = await turn(bad(args), { text: 'sorry' });
+      expect(asked(peer)).toEqual([]);
+      const [text] = toolTexts(house.requests[1]!.body);
+      expect(text).toMatch(/^Error: /);
+      expect(text).toMatch(says);
+      expect(text).toContain('"required":["path"]');
+      expect(resultOf(cardsOf(peer)[0]!)?.case).toBe('error');
+      // P16: what stands in the history is valid JSON
+      const stored = house.requests[1]!.body.messages.find(message => message.tool_calls)!.tool_calls![0]!.function
+        .arguments;
+      expect(() => JSON.parse(stored)).not.toThrow();
+      expect(peer.text).toBe('sorry');
+    },
+  );
 
   it('[R57-bad-arguments] with unusable arguments again and again gives up after the third answer that was told so', async () => {
     const peer = await turn(bad('{'), bad('{'), bad('{'), bad('{'));
@@ -211,7 +273,10 @@ describe('how a model call ends', () => {
     const cut: Answer = { calls: [READ, { name: 'Write', args: '{"path":"b.txt","contents":"hal' }], finish: 'length' };
     const peer = await turn(cut, { text: 'shorter now' });
     expect(asked(peer)).toEqual([]);
-    expect(toolTexts(house.requests[1]!.body)).toEqual([expect.stringMatching(/^Error: The output limit/), expect.stringMatching(/^Error: The output limit/)]);
+    expect(toolTexts(house.requests[1]!.body)).toEqual([
+      expect.stringMatching(/^Error: The output limit/),
+      expect.stringMatching(/^Error: The output limit/),
+    ]);
     expect([peer.text, peer.fault]).toEqual(['shorter now', undefined]);
     const twice = await turn(cut, cut);
     expect(twice.fault).toBeUndefined();

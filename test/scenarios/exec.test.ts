@@ -42,7 +42,8 @@ describe.each(transports)('execs over %s', transport => {
       on: {
         shellStreamArgs: async exec => {
           await exec.reply({ case: 'shellStream', value: { event: { case: 'start', value: {} } } });
-          for (const data of ['one\n', 'two\n', 'three\n']) await exec.reply({ case: 'shellStream', value: { event: { case: 'stdout', value: { data } } } });
+          for (const data of ['one\n', 'two\n', 'three\n'])
+            await exec.reply({ case: 'shellStream', value: { event: { case: 'stdout', value: { data } } } });
           await exec.reply({ case: 'shellStream', value: { event: { case: 'exit', value: { code: 0 } } } });
         },
       },
@@ -54,7 +55,11 @@ describe.each(transports)('execs over %s', transport => {
 
   it('[R29-throw-fails-one-call] fail one by one: a throw leaves the siblings alone', async () => {
     house.say({ calls: [READ, { name: 'Read', args: { path: 'b.txt' } }] }, THEN);
-    const peer = house.peer({ on: { readArgs: exec => (exec.args.path.endsWith('a.txt') ? exec.throw('EIO: the disk is on fire') : exec.auto()) } });
+    const peer = house.peer({
+      on: {
+        readArgs: exec => (exec.args.path.endsWith('a.txt') ? exec.throw('EIO: the disk is on fire') : exec.auto()),
+      },
+    });
     peer.workspace.files.set('b.txt', 'bee');
     await peer.turn('read both');
     const [first, second] = readBack(house);
@@ -64,14 +69,18 @@ describe.each(transports)('execs over %s', transport => {
   });
 
   it('[R33-abort-on-cancel] are aborted each by its number when the client cancels, and nobody waits for answers', async () => {
-    house.say({ calls: [READ, { name: 'Shell', args: { command: 'sleep 100' } }, { name: 'Ls', args: { path: '.' } }] });
+    house.say({
+      calls: [READ, { name: 'Shell', args: { command: 'sleep 100' } }, { name: 'Ls', args: { path: '.' } }],
+    });
     const peer = house.peer({ on: { readArgs: () => {}, shellStreamArgs: () => {} } });
     await peer.open();
     await peer.run('hang');
     await peer.until(() => cardsOf(peer).find(card => card.completed.length > 0), 'end of the listing');
     await peer.cancel();
     await peer.finish();
-    const open = peer.execs.filter(exec => exec.message.case === 'readArgs' || exec.message.case === 'shellStreamArgs').map(({ id }) => id);
+    const open = peer.execs
+      .filter(exec => exec.message.case === 'readArgs' || exec.message.case === 'shellStreamArgs')
+      .map(({ id }) => id);
     const aborts = peer.all('control.abort').map(({ message }) => (message!.message.value as any).message.value.id);
     expect(aborts).toEqual(open);
     expect(peer.fault?.code).toBe('canceled');
@@ -91,10 +100,17 @@ describe('an answer to an exec', () => {
     await peer.turn('read');
     return { peer, text: readBack(house)[0]!, result: resultOf(cardsOf(peer)[0]!) };
   };
-  const content = (text: string) => ({ case: 'readResult' as const, value: { result: { case: 'success' as const, value: { output: { case: 'content' as const, value: text }, totalLines: 1 } } } });
+  const content = (text: string) => ({
+    case: 'readResult' as const,
+    value: {
+      result: { case: 'success' as const, value: { output: { case: 'content' as const, value: text }, totalLines: 1 } },
+    },
+  });
 
   it('[R28-mismatch-is-tool-error] of another kind is a tool error, and the turn goes on', async () => {
-    const { peer, text, result } = await readWith(exec => exec.reply({ case: 'writeResult', value: { result: { case: 'success', value: { path: 'a.txt' } } } }));
+    const { peer, text, result } = await readWith(exec =>
+      exec.reply({ case: 'writeResult', value: { result: { case: 'success', value: { path: 'a.txt' } } } }),
+    );
     expect(text).toMatch(/^Error: .*writeResult.*readArgs/s);
     expect(result?.case).toBe('error');
     isFine(peer);
@@ -163,7 +179,10 @@ describe('an answer to an exec', () => {
     peer.workspace.files.set('long.txt', Array.from({ length: 40 }, (_, at) => `line ${at + 1}`).join('\n'));
     await peer.turn('read');
     expect(readBack(house)).toEqual(['3|line 3\n4|line 4\n(Lines 3 to 4 of 40.)']);
-    expect(resultOf(cardsOf(peer)[0]!)?.value).toMatchObject({ totalLines: 40, readRange: { startLine: 3, endLine: 4 } });
+    expect(resultOf(cardsOf(peer)[0]!)?.value).toMatchObject({
+      totalLines: 40,
+      readRange: { startLine: 3, endLine: 4 },
+    });
   });
 });
 
@@ -213,7 +232,10 @@ describe('a command', () => {
 
   it('[R30-backgrounded-ends-call] that goes to the background ends its call, and the model learns the shell id', async () => {
     const backgrounded = { case: 'backgrounded', value: { shellId: 41, command: 'npm start', pid: 4711 } };
-    const { text, card } = await run({ command: 'npm start', block_until_ms: 10 }, [stdout('listening\n'), backgrounded]);
+    const { text, card } = await run({ command: 'npm start', block_until_ms: 10 }, [
+      stdout('listening\n'),
+      backgrounded,
+    ]);
     expect(text).toContain('shell id 41');
     expect(text).toContain('/home/dev/project/.terminals/41.txt');
     expect(text).toContain('listening');
@@ -222,7 +244,10 @@ describe('a command', () => {
 
   it('[R30-output-location] with more output than the threshold tells the model which file has all of it', async () => {
     const filePath = '/home/dev/project/.outputs/7.txt';
-    const { text, card } = await run({ command: 'cat' }, [stdout('the beginning\n'), exit({ outputLocation: { filePath, sizeBytes: 50_000n, lineCount: 900n } })]);
+    const { text, card } = await run({ command: 'cat' }, [
+      stdout('the beginning\n'),
+      exit({ outputLocation: { filePath, sizeBytes: 50_000n, lineCount: 900n } }),
+    ]);
     expect(text).toContain('the beginning');
     expect(text).toContain(filePath);
     expect(text).toContain('50000 bytes');
@@ -267,7 +292,10 @@ describe('a search', () => {
       on: {
         grepArgs: async exec => {
           asked = exec.args;
-          await exec.reply({ case: 'grepResult', value: { result: { case: 'success', value: { workspaceResults: { '/home/dev/project': { result } } } } } } as never);
+          await exec.reply({
+            case: 'grepResult',
+            value: { result: { case: 'success', value: { workspaceResults: { '/home/dev/project': { result } } } } },
+          } as never);
         },
       },
     });
@@ -304,7 +332,10 @@ describe('an edit', () => {
   });
   afterAll(() => house.close());
 
-  const replace = (old_string: string, new_string: string) => ({ name: 'StrReplace', args: { path: 'a.txt', old_string, new_string } });
+  const replace = (old_string: string, new_string: string) => ({
+    name: 'StrReplace',
+    args: { path: 'a.txt', old_string, new_string },
+  });
   const edit = async (call: { name: string; args: object }, on?: Peer['on'], text = 'one\ntwo\nthree\n') => {
     house.say({ calls: [call] }, THEN);
     const peer = house.peer(on ? { on } : {});
@@ -331,7 +362,12 @@ describe('an edit', () => {
     const result = resultOf(cards[0]!);
     expect(result).toMatchObject({
       case: 'success',
-      value: { linesAdded: 2, linesRemoved: 1, beforeFullFileContent: 'one\ntwo\nthree\n', afterFullFileContent: 'one\nzwei\ndrei\nthree\n' },
+      value: {
+        linesAdded: 2,
+        linesRemoved: 1,
+        beforeFullFileContent: 'one\ntwo\nthree\n',
+        afterFullFileContent: 'one\nzwei\ndrei\nthree\n',
+      },
     });
     expect(result?.value.diffString).toMatch(/^-two$/m);
     expect(result?.value.diffString).toMatch(/^\+zwei$/m);
@@ -343,10 +379,17 @@ describe('an edit', () => {
     expect(resultOf(made.cards[0]!)).toMatchObject({ case: 'success', value: { linesAdded: 1 } });
     expect(resultOf(made.cards[0]!)?.value.beforeFullFileContent).toBeUndefined();
     const success = (value: object) => ({
-      readArgs: (exec: AskedExec) => exec.reply({ case: 'readResult', value: { result: { case: 'success', value } } } as never),
+      readArgs: (exec: AskedExec) =>
+        exec.reply({ case: 'readResult', value: { result: { case: 'success', value } } } as never),
     });
-    const cut = await edit(replace('two', 'zwei'), success({ output: { case: 'content', value: 'one\ntwo\n' }, totalLines: 90_000, truncated: true }));
-    const binary = await edit(replace('two', 'zwei'), success({ output: { case: 'data', value: new Uint8Array([0, 1, 2, 0xff]) } }));
+    const cut = await edit(
+      replace('two', 'zwei'),
+      success({ output: { case: 'content', value: 'one\ntwo\n' }, totalLines: 90_000, truncated: true }),
+    );
+    const binary = await edit(
+      replace('two', 'zwei'),
+      success({ output: { case: 'data', value: new Uint8Array([0, 1, 2, 0xff]) } }),
+    );
     for (const refused of [cut, binary]) {
       expect(refused.execs.map(({ message }) => message.case)).toEqual(['readArgs']);
       expect(refused.text).toMatch(/^Error: .*(too large|binary)/);
@@ -435,12 +478,17 @@ describe('waiting on a clock that stands', () => {
 
   it('[R30-terminal-file-polled] looks at the terminal file again until it has its footer, and says the exit', async () => {
     const { peer, asked } = await waitFor({}, [`${header}working\n`, `${header}working\ndone\n${footer}`]);
-    expect(asked.map(args => toJson(ReadArgsSchema, args))).toMatchObject([{ path: '/home/dev/project/.terminals/41.txt' }]);
+    expect(asked.map(args => toJson(ReadArgsSchema, args))).toMatchObject([
+      { path: '/home/dev/project/.terminals/41.txt' },
+    ]);
     house.clock.advance(500);
     await peer.finish();
     expect(asked).toHaveLength(2);
     expect(readBack(house)[0]).toContain('has ended with exit code 3');
-    expect(resultOf(cardsOf(peer)[0]!)?.value.awaitResult).toMatchObject({ case: 'complete', value: { wakeReason: 'exit', exitCode: 3 } });
+    expect(resultOf(cardsOf(peer)[0]!)?.value.awaitResult).toMatchObject({
+      case: 'complete',
+      value: { wakeReason: 'exit', exitCode: 3 },
+    });
   });
 
   it('[R30-terminal-file-polled] stops at a pattern, and at the deadline, and says which', async () => {
@@ -454,7 +502,10 @@ describe('waiting on a clock that stands', () => {
     house.clock.advance(200);
     await late.peer.finish();
     expect(readBack(house)[0]).toContain('still running; 700 ms of waiting are over');
-    expect(resultOf(cardsOf(late.peer)[0]!)?.value.awaitResult).toMatchObject({ case: 'stillRunning', value: { wakeReason: 'deadline' } });
+    expect(resultOf(cardsOf(late.peer)[0]!)?.value.awaitResult).toMatchObject({
+      case: 'stillRunning',
+      value: { wakeReason: 'deadline' },
+    });
   });
 });
 

@@ -114,13 +114,6 @@ describe.each(transports)('a server for this machine, over %s', transport => {
     }
   });
 
-  it('[F20-companions-answered] answers the companions of a run at once, if only to say that they come later', async () => {
-    for (const method of ['UploadConversationBlobs', 'NotifyConversationClone']) {
-      const { status, body } = await call('POST', `/agent.v1.AgentService/${method}`, unaryHeaders());
-      if (status !== 200) expect([status, json(body).code, json(body).message]).toEqual([501, 'unimplemented', expect.stringContaining('later version')]);
-    }
-  });
-
   it('refuses another method with the one that a path takes', async () => {
     const answers = [await call('GET', RUN_SSE), await call('PUT', EXCHANGE), await call('POST', '/v1/models', unaryHeaders())];
     expect(answers.map(({ status, headers }) => [status, headers['allow']])).toEqual([[405, 'POST'], [405, 'POST'], [405, 'GET']]);
@@ -262,13 +255,13 @@ describe('sockets that are reset in the middle of a run', () => {
 
   it('[T22-reset-mid-run] cost their runs and never the server', async () => {
     const clock = new ManualClock();
-    const provider = await startProvider({ answers: ({ text }) => (text.includes('stay') ? { events: [{ text: 'word '.repeat(20_000) }, { hang: true }] } : { text: 'alive' }) });
+    const provider = await startProvider({ answers: ({ text }) => (text.includes('[[hold]]') ? { events: [{ text: 'word '.repeat(20_000) }, { hang: true }] } : { text: 'alive' }) });
     const server = await startTestServer({ provider: provider.baseUrl, clock });
     for (let round = 0; round < 30; round++) {
       const peer = new Peer({ url: server.url, requestId: randomUUID() });
       const socket = rawStream(server.url, peer.requestId, round % 3 === 2 ? 'h2c' : 'h1');
       await new Promise(resolve => socket.once('data', resolve));
-      await peer.run('stay', { action: { action: { case: 'userMessageAction', value: { userMessage: { text: 'stay' }, requestContext: {} } } } });
+      await peer.run('', { action: { action: { case: 'userMessageAction', value: { userMessage: { text: '[[hold]]' }, requestContext: {} } } } });
       socket.resetAndDestroy();
     }
     await clock.pass(120_000, 1_000);

@@ -29,7 +29,12 @@ describe('a provider that fails before its first output', () => {
 
   // P26, P27
   it('[R56-retry-before-output] is asked again, whether it answers a status, cuts the connection or reports an overload inside a 200', async () => {
-    house.say({ status: { code: 503 } }, { silent: 'at-once' }, { events: [{ error: { message: 'busy', type: 'overloaded_error' } }] }, { text: 'here' });
+    house.say(
+      { status: { code: 503 } },
+      { silent: 'at-once' },
+      { events: [{ error: { message: 'busy', type: 'overloaded_error' } }] },
+      { text: 'here' },
+    );
     const peer = await start();
     await pass(375);
     await pass(750);
@@ -39,6 +44,17 @@ describe('a provider that fails before its first output', () => {
     expect(house.requests).toHaveLength(4);
     expect(new Set(house.requests.map(request => request.text)).size).toBe(1);
   });
+
+  it.each([408, 409, 425, 429, 500, 502, 504, 529])(
+    '[R56-retry-before-output] is asked again after it answered %i',
+    async code => {
+      house.say({ status: { code } }, { text: 'here' });
+      const peer = await start();
+      await pass(375);
+      await peer.finish();
+      expect([peer.text, peer.fault, house.requests.length]).toEqual(['here', undefined, 2]);
+    },
+  );
 
   it('[R56-retry-after-honoured] is left alone for as long as it asks for', async () => {
     house.say({ status: { code: 429, headers: { 'retry-after': '7' } } }, { text: 'thanks' });
@@ -106,13 +122,26 @@ describe('what a provider sends', () => {
     expect(await house.requests[0]!.closed).toEqual({ early: true }); // the rest was never taken
   });
 
-  const chunk = (delta: object, finish: string | null = null) => JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] });
+  const chunk = (delta: object, finish: string | null = null) =>
+    JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] });
   it.each([
-    ['CRLF line ends', `data: ${chunk({ content: 'hello' })}\r\n\r\ndata: ${chunk({}, 'stop')}\r\n\r\ndata: [DONE]\r\n\r\n`],
+    [
+      'CRLF line ends',
+      `data: ${chunk({ content: 'hello' })}\r\n\r\ndata: ${chunk({}, 'stop')}\r\n\r\ndata: [DONE]\r\n\r\n`,
+    ],
     ['no space after data:', `data:${chunk({ content: 'hello' })}\n\ndata:${chunk({}, 'stop')}\n\ndata:[DONE]\n\n`],
-    ['comments and empty lines', `: thinking\n\n\n\n: still\n\ndata: ${chunk({ content: 'hello' })}\n\n: ok\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`],
-    ['unknown events', `event: ping\ndata: {"type":"ping"}\n\nid: 7\nretry: 100\ndata: ${chunk({ content: 'hello' })}\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`],
-    ['unknown fields', `data: {"weather":"fine","choices":[{"index":0,"mood":7,"delta":{"content":"hello","audio":null}}]}\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`],
+    [
+      'comments and empty lines',
+      `: thinking\n\n\n\n: still\n\ndata: ${chunk({ content: 'hello' })}\n\n: ok\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`,
+    ],
+    [
+      'unknown events',
+      `event: ping\ndata: {"type":"ping"}\n\nid: 7\nretry: 100\ndata: ${chunk({ content: 'hello' })}\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`,
+    ],
+    [
+      'unknown fields',
+      `data: {"weather":"fine","choices":[{"index":0,"mood":7,"delta":{"content":"hello","audio":null}}]}\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`,
+    ],
     ['no [DONE]', `data: ${chunk({ content: 'hello' })}\n\ndata: ${chunk({}, 'stop')}\n\n`],
     ['no empty line at its end', `data: ${chunk({ content: 'hello' })}\n\ndata: ${chunk({}, 'stop')}`],
   ])('[P31-lenient-sse] is understood with %s', async (_what, raw) => {
@@ -122,8 +151,12 @@ describe('what a provider sends', () => {
   });
 
   it('[P31-lenient-sse] is understood in pieces that cut its lines', async () => {
-    const characters = Array.from(`data: ${chunk({ content: 'grüß 😀' })}\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`);
-    const events = Array.from({ length: Math.ceil(characters.length / 7) }, (_, at) => ({ raw: characters.slice(at * 7, at * 7 + 7).join('') }));
+    const characters = Array.from(
+      `data: ${chunk({ content: 'grüß 😀' })}\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`,
+    );
+    const events = Array.from({ length: Math.ceil(characters.length / 7) }, (_, at) => ({
+      raw: characters.slice(at * 7, at * 7 + 7).join(''),
+    }));
     house.say({ events, finish: null, usage: null, done: false });
     const peer = await house.peer().turn('hi');
     expect([peer.text, peer.fault]).toEqual(['grüß 😀', undefined]);
@@ -139,11 +172,14 @@ describe.each(transports)('usage over %s', transport => {
 
   const READ = { name: 'Read', args: { path: 'a.txt' } };
   const ended = (peer: Peer) => {
-    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = peer.updates('turnEnded')[0]!;
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } =
+      peer.updates('turnEnded')[0]!;
     return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
   };
   const usageOf = async (...usages: (Record<string, unknown> | null)[]) => {
-    house.say(...usages.map((usage, at) => (at < usages.length - 1 ? { calls: [READ], usage } : { text: 'done', usage })));
+    house.say(
+      ...usages.map((usage, at) => (at < usages.length - 1 ? { calls: [READ], usage } : { text: 'done', usage })),
+    );
     return ended(await house.peer().turn('hi'));
   };
 
@@ -154,21 +190,58 @@ describe.each(transports)('usage over %s', transport => {
       prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 15 },
       completion_tokens_details: { reasoning_tokens: 12 },
     };
-    expect(await usageOf(usage)).toEqual({ inputTokens: 25n, outputTokens: 30n, cacheReadTokens: 60n, cacheWriteTokens: 15n, reasoningTokens: 12n });
+    expect(await usageOf(usage)).toEqual({
+      inputTokens: 25n,
+      outputTokens: 30n,
+      cacheReadTokens: 60n,
+      cacheWriteTokens: 15n,
+      reasoningTokens: 12n,
+    });
   });
 
   it('[R58-sum-of-calls] adds up the model calls of a turn, and leaves out what no call reported', async () => {
-    const sum = await usageOf({ prompt_tokens: 10, completion_tokens: 1 }, null, { prompt_tokens: 30, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 8 } });
-    expect(sum).toEqual({ inputTokens: 32n, outputTokens: 6n, cacheReadTokens: 8n, cacheWriteTokens: undefined, reasoningTokens: undefined });
-    expect(await usageOf(null)).toEqual({ inputTokens: undefined, outputTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined, reasoningTokens: undefined });
+    const sum = await usageOf({ prompt_tokens: 10, completion_tokens: 1 }, null, {
+      prompt_tokens: 30,
+      completion_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 8 },
+    });
+    expect(sum).toEqual({
+      inputTokens: 32n,
+      outputTokens: 6n,
+      cacheReadTokens: 8n,
+      cacheWriteTokens: undefined,
+      reasoningTokens: undefined,
+    });
+    expect(await usageOf(null)).toEqual({
+      inputTokens: undefined,
+      outputTokens: undefined,
+      cacheReadTokens: undefined,
+      cacheWriteTokens: undefined,
+      reasoningTokens: undefined,
+    });
   });
 
   // F98
   it('[R59-usage-normalised] is the same for providers that count cached tokens inside the input and beside it', async () => {
-    const inside = await usageOf({ prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 70 } });
+    const inside = await usageOf({
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      prompt_tokens_details: { cached_tokens: 70 },
+    });
     const beside = await usageOf({ input_tokens: 30, output_tokens: 20, cache_read_input_tokens: 70 });
-    const hit = await usageOf({ prompt_tokens: 100, completion_tokens: 20, prompt_cache_hit_tokens: 70, prompt_cache_miss_tokens: 30 });
-    expect(inside).toEqual({ inputTokens: 30n, outputTokens: 20n, cacheReadTokens: 70n, cacheWriteTokens: undefined, reasoningTokens: undefined });
+    const hit = await usageOf({
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      prompt_cache_hit_tokens: 70,
+      prompt_cache_miss_tokens: 30,
+    });
+    expect(inside).toEqual({
+      inputTokens: 30n,
+      outputTokens: 20n,
+      cacheReadTokens: 70n,
+      cacheWriteTokens: undefined,
+      reasoningTokens: undefined,
+    });
     expect(beside).toEqual(inside);
     expect(hit).toEqual(inside);
   });

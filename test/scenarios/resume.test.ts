@@ -192,10 +192,12 @@ describe('a run that goes on', () => {
     let done = () => {};
     const shellDone = new Promise<void>(resolve => (done = resolve));
     workspace.commands.set('make', { stdout: 'all of it\n' });
-    const second = retryOf(first, {
+    const second: Peer = retryOf(first, {
       on: {
         readArgs: () => {},
         shellStreamArgs: async (exec: { auto(): Promise<void> }) => {
+          // numbers beyond those of the first attempt, so that order alone does not tell the two apart
+          for (let beat = 0; beat < 20; beat++) await second.heartbeat();
           await exec.auto();
           done();
         },

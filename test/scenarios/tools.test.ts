@@ -17,7 +17,8 @@ const definition = (server: string, toolName: string, more: object = {}) => ({
   ...more,
 });
 const namesOf = (house: House) => house.requests[0]!.body.tools!.map(tool => tool.function.name);
-const mcpAsked = (peer: Peer) => peer.execs.flatMap(({ message }) => (message.case === 'mcpArgs' ? [message.value] : []));
+const mcpAsked = (peer: Peer) =>
+  peer.execs.flatMap(({ message }) => (message.case === 'mcpArgs' ? [message.value] : []));
 
 describe('MCP tools', () => {
   let house: House;
@@ -42,7 +43,11 @@ describe('MCP tools', () => {
     expect(namesOf(house).filter(name => name === 'mcp_zoo_feed')).toHaveLength(1);
   };
   const inAction = { env: { workspacePaths: ['/w'], terminalsFolder: '/t' }, tools: [definition('zoo', 'feed')] };
-  const action = { action: { action: { case: 'userMessageAction', value: { userMessage: { text: 'feed it' }, requestContext: inAction } } } };
+  const action = {
+    action: {
+      action: { case: 'userMessageAction', value: { userMessage: { text: 'feed it' }, requestContext: inAction } },
+    },
+  };
 
   // F43: none of them is listed first
   it('[R60-run-request-carrier] that come in run_request.mcp_tools can be called', async () => {
@@ -58,21 +63,41 @@ describe('MCP tools', () => {
   // X21
   it('[R60-context-result-carrier] that come in request_context_result can be called, and one in several carriers is offered once', async () => {
     wasFed(await feed({}, { tools: [definition('zoo', 'feed')] }));
-    wasFed(await feed({ mcpTools: { mcpTools: [definition('zoo', 'feed')] } }, { tools: [definition('zoo', 'feed'), definition('zoo', 'feed')] }));
+    wasFed(
+      await feed(
+        { mcpTools: { mcpTools: [definition('zoo', 'feed')] } },
+        { tools: [definition('zoo', 'feed'), definition('zoo', 'feed')] },
+      ),
+    );
     wasFed(await feed({ mcpTools: { mcpTools: [definition('zoo', 'feed')] }, ...action }));
   });
 
   it('[R60-advertised-names] are called back with the name, tool name and provider that were advertised', async () => {
-    const peer = await feed({ mcpTools: { mcpTools: [definition('zoo', 'feed', { name: 'Zoo: feed the animals!' })] } });
-    expect(mcpAsked(peer)[0]).toMatchObject({ name: 'Zoo: feed the animals!', toolName: 'feed', providerIdentifier: 'zoo' });
+    const peer = await feed({
+      mcpTools: { mcpTools: [definition('zoo', 'feed', { name: 'Zoo: feed the animals!' })] },
+    });
+    expect(mcpAsked(peer)[0]).toMatchObject({
+      name: 'Zoo: feed the animals!',
+      toolName: 'feed',
+      providerIdentifier: 'zoo',
+    });
     const [card] = cardsOf(peer);
-    expect(card!.completed[0]!.toolCall!.tool).toMatchObject({ case: 'mcpToolCall', value: { args: { toolName: 'feed', toolCallId: card!.callId } } });
+    expect(card!.completed[0]!.toolCall!.tool).toMatchObject({
+      case: 'mcpToolCall',
+      value: { args: { toolName: 'feed', toolCallId: card!.callId } },
+    });
   });
 
   // X29, F46
   it('[R61-valid-unique-names] have names that every provider takes, all different, and each leads to its own tool', async () => {
     const long = 'a_tool_whose_name_goes_on_and_on_until_no_provider_would_take_it';
-    const odd = [definition('zoo', `${long}_1`), definition('zoo', `${long}_2`), definition('zoo', 'über füttern'), definition('my zoo', 'feed'), definition('my_zoo', 'feed')];
+    const odd = [
+      definition('zoo', `${long}_1`),
+      definition('zoo', `${long}_2`),
+      definition('zoo', 'über füttern'),
+      definition('my zoo', 'feed'),
+      definition('my_zoo', 'feed'),
+    ];
     house.say(THEN);
     await house.peer().turn('hi', { mcpTools: { mcpTools: odd } });
     const names = namesOf(house);
@@ -85,17 +110,30 @@ describe('MCP tools', () => {
     const peer = house.peer();
     for (const tool of odd) peer.workspace.mcp.set(`${tool.providerIdentifier}/${tool.toolName}`, () => 'yes');
     await peer.turn('call all', { mcpTools: { mcpTools: odd } });
-    expect(mcpAsked(peer).map(args => [args.providerIdentifier, args.toolName])).toEqual(odd.map(tool => [tool.providerIdentifier, tool.toolName]));
+    expect(mcpAsked(peer).map(args => [args.providerIdentifier, args.toolName])).toEqual(
+      odd.map(tool => [tool.providerIdentifier, tool.toolName]),
+    );
   });
 
   // P17, F44
   it('[R61-schemas-normalised] have schemas that begin with an object, and integers stay integers', async () => {
     house.say(THEN);
-    const schema = fromJson(ValueSchema, { properties: { count: { type: 'integer', minimum: 3, default: 5 } }, required: ['count'] });
-    const tools = [definition('zoo', 'count', { inputSchemaJson: undefined, inputSchema: schema }), definition('zoo', 'nothing', { inputSchemaJson: undefined })];
+    const schema = fromJson(ValueSchema, {
+      properties: { count: { type: 'integer', minimum: 3, default: 5 } },
+      required: ['count'],
+    });
+    const tools = [
+      definition('zoo', 'count', { inputSchemaJson: undefined, inputSchema: schema }),
+      definition('zoo', 'nothing', { inputSchemaJson: undefined }),
+    ];
     await house.peer().turn('hi', { mcpTools: { mcpTools: tools } });
-    const parametersOf = (name: string) => house.requests[0]!.body.tools!.find(tool => tool.function.name === name)!.function.parameters;
-    expect(parametersOf('mcp_zoo_count')).toMatchObject({ type: 'object', properties: { count: { type: 'integer', minimum: 3, default: 5 } }, required: ['count'] });
+    const parametersOf = (name: string) =>
+      house.requests[0]!.body.tools!.find(tool => tool.function.name === name)!.function.parameters;
+    expect(parametersOf('mcp_zoo_count')).toMatchObject({
+      type: 'object',
+      properties: { count: { type: 'integer', minimum: 3, default: 5 } },
+      required: ['count'],
+    });
     expect(parametersOf('mcp_zoo_nothing')).toMatchObject({ type: 'object', properties: {} });
     expect(house.requests[0]!.text).toContain('"minimum":3,');
   });
@@ -121,7 +159,9 @@ describe('MCP tools', () => {
     peer.workspace.mcp.set('zoo/feed', () => 'ok');
     await peer.turn('call', { mcpTools: { mcpTools: [definition('zoo', 'feed')] } });
     const [args] = mcpAsked(peer);
-    expect(Object.fromEntries(Object.entries(args!.args).map(([name, value]) => [name, toJson(ValueSchema, value)]))).toEqual(given);
+    expect(
+      Object.fromEntries(Object.entries(args!.args).map(([name, value]) => [name, toJson(ValueSchema, value)])),
+    ).toEqual(given);
     expect(args).toMatchObject({ name: 'zoo-feed', toolName: 'feed', providerIdentifier: 'zoo' });
   });
 });
@@ -135,7 +175,15 @@ describe('a call by another name', () => {
 
   // X22
   it('[R62-unknown-tool-named] that was not offered is an error with the valid names, and no exec', async () => {
-    house.say({ calls: [{ name: 'FlyToTheMoon', args: { now: true } }, { name: 'Read', args: { path: 'a.txt' } }] }, THEN);
+    house.say(
+      {
+        calls: [
+          { name: 'FlyToTheMoon', args: { now: true } },
+          { name: 'Read', args: { path: 'a.txt' } },
+        ],
+      },
+      THEN,
+    );
     const peer = await house.peer().turn('fly');
     expect(peer.execs.map(exec => exec.message.case)).toEqual(['requestContextArgs', 'readArgs']);
     const [text] = toolTexts(house.requests[1]!.body);
@@ -146,14 +194,27 @@ describe('a call by another name', () => {
 
   // F32
   it.each<[string, object, string, object]>([
-    ['read_file', { file_path: 'a.txt', offset: '1', limit: '1' }, 'readArgs', { path: '/home/dev/project/a.txt', offset: 1, limit: 1 }],
+    [
+      'read_file',
+      { file_path: 'a.txt', offset: '1', limit: '1' },
+      'readArgs',
+      { path: '/home/dev/project/a.txt', offset: 1, limit: 1 },
+    ],
     ['functions.Read', { target_file: 'a.txt' }, 'readArgs', { path: '/home/dev/project/a.txt' }],
     ['Bash', { cmd: 'ls', timeout: '5000.0' }, 'shellStreamArgs', { command: 'ls', timeout: 5000 }],
-    ['str_replace', { file_path: 'a.txt', old_str: 'hi', new_str: 'ho' }, 'readArgs', { path: '/home/dev/project/a.txt' }],
+    [
+      'str_replace',
+      { file_path: 'a.txt', old_str: 'hi', new_str: 'ho' },
+      'readArgs',
+      { path: '/home/dev/project/a.txt' },
+    ],
     ['list_dir', { directory: '.' }, 'lsArgs', {}],
+    ['AwaitShell', { shell_id: 41, block_until_ms: '0' }, 'readArgs', { path: '/home/dev/project/.terminals/41.txt' }],
   ])('[R62-aliases] %s with %j is understood', async (name, args, kind, sent) => {
     house.say({ calls: [{ name, args }] }, THEN);
-    const peer = await house.peer().turn('go');
+    const peer = house.peer();
+    peer.workspace.files.set('.terminals/41.txt', '---\npid: 9\n---\nworking\n');
+    await peer.turn('go');
     const asked = peer.execs.find(({ message }) => message.case === kind);
     expect(asked?.message.value).toMatchObject(sent);
     expect(toolTexts(house.requests[1]!.body)[0]).not.toMatch(/^Error/);
@@ -177,10 +238,30 @@ describe('what is offered', () => {
     house.say(THEN);
     await house.peer().turn('hi');
     const usual = namesOf(house);
-    expect(usual).toEqual(expect.arrayContaining(['Read', 'Write', 'StrReplace', 'Delete', 'Glob', 'Grep', 'Ls', 'Shell', 'AwaitShell', 'TodoWrite']));
+    expect(usual).toEqual(
+      expect.arrayContaining([
+        'Read',
+        'Write',
+        'StrReplace',
+        'Delete',
+        'Glob',
+        'Grep',
+        'Ls',
+        'Shell',
+        'AwaitShell',
+        'TodoWrite',
+      ]),
+    );
     for (const name of ['GetMcpTools', 'CallMcpTool', 'WebSearch', 'Task']) expect(usual).not.toContain(name);
     house.say(THEN);
-    const bare = { action: { action: { case: 'userMessageAction', value: { userMessage: { text: 'hi' }, requestContext: { env: { workspacePaths: ['/w'] } } } } } };
+    const bare = {
+      action: {
+        action: {
+          case: 'userMessageAction',
+          value: { userMessage: { text: 'hi' }, requestContext: { env: { workspacePaths: ['/w'] } } },
+        },
+      },
+    };
     await house.peer().turn('hi', bare);
     expect(namesOf(house)).not.toContain('AwaitShell');
     house.say(THEN);
@@ -228,8 +309,22 @@ describe.each(transports)('the tools of one answer over %s', transport => {
   it('[P09-same-index] are told apart under one index, and interleaved arguments each find their own call', async () => {
     const call = (id: string, index: number) => ({ call: { id, name: 'Read', index } });
     house.say(
-      { events: [{ call: { id: 'a', name: 'Read', index: 0, args: '{"path":"a.txt"}' } }, { call: { id: 'b', name: 'Read', index: 0, args: '{"path":"b.txt"}' } }] },
-      { events: [call('c', 0), call('d', 1), { args: '{"pa', index: 0 }, { args: '{"path":', index: 1 }, { args: 'th":"c.txt"}', index: 0 }, { args: '"d.txt"}', index: 1 }] },
+      {
+        events: [
+          { call: { id: 'a', name: 'Read', index: 0, args: '{"path":"a.txt"}' } },
+          { call: { id: 'b', name: 'Read', index: 0, args: '{"path":"b.txt"}' } },
+        ],
+      },
+      {
+        events: [
+          call('c', 0),
+          call('d', 1),
+          { args: '{"pa', index: 0 },
+          { args: '{"path":', index: 1 },
+          { args: 'th":"c.txt"}', index: 0 },
+          { args: '"d.txt"}', index: 1 },
+        ],
+      },
       THEN,
     );
     const peer = house.peer();
@@ -248,7 +343,10 @@ describe('what a tool gives the model', () => {
 
   it('[product-str-replace-unique] is a refusal when StrReplace finds its text more than once, unless all are to be replaced', async () => {
     const replace = async (more: object) => {
-      house.say({ calls: [{ name: 'StrReplace', args: { path: 'a.txt', old_string: 'x', new_string: 'y', ...more } }] }, THEN);
+      house.say(
+        { calls: [{ name: 'StrReplace', args: { path: 'a.txt', old_string: 'x', new_string: 'y', ...more } }] },
+        THEN,
+      );
       const peer = house.peer();
       peer.workspace.files.set('a.txt', 'x and x');
       await peer.turn('replace');
@@ -263,13 +361,24 @@ describe('what a tool gives the model', () => {
   });
 
   it('[P22-well-formed-strings] reaches the provider as valid JSON when a result has half a character', async () => {
-    house.say({ calls: [{ name: 'Shell', args: { command: 'cut' } }, { name: 'Read', args: { path: 'a.txt' } }] }, THEN);
+    house.say(
+      {
+        calls: [
+          { name: 'Shell', args: { command: 'cut' } },
+          { name: 'Read', args: { path: 'a.txt' } },
+        ],
+      },
+      THEN,
+    );
     const half = '\ud83d';
     const peer = house.peer({
       on: {
         // the cut falls inside the emoji that begins at the last character of the head
         shellStreamArgs: async exec => {
-          await exec.reply({ case: 'shellStream', value: { event: { case: 'stdout', value: { data: '😀'.repeat(40_000) } } } });
+          await exec.reply({
+            case: 'shellStream',
+            value: { event: { case: 'stdout', value: { data: '😀'.repeat(40_000) } } },
+          });
           await exec.reply({ case: 'shellStream', value: { event: { case: 'exit', value: { code: 0 } } } });
         },
       },
@@ -284,7 +393,8 @@ describe('what a tool gives the model', () => {
 
   it('[P22-well-formed-strings] has U+FFFD where the history of a client has half a character', async () => {
     house.say(THEN);
-    const stored = '[{"role":"system","content":"s"},{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"Shell","args":{}}]},{"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"Shell","result":"half \\ud83d gone"}]}]';
+    const stored =
+      '[{"role":"system","content":"s"},{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"Shell","args":{}}]},{"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"Shell","result":"half \\ud83d gone"}]}]';
     const roots = (JSON.parse(stored) as object[]).map(message => Buffer.from(JSON.stringify(message)));
     await house.peer().turn('go on', { conversationState: { rootPromptMessagesJson: roots } });
     expect(toolTexts(house.requests[0]!.body)).toEqual(['half \ufffd gone']);
@@ -310,7 +420,11 @@ describe('what a tool gives the model', () => {
   it('is an image for a model that sees, and a note for one that does not, when it read a picture', async () => {
     const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
     const on: Peer['on'] = {
-      readArgs: exec => exec.reply({ case: 'readResult', value: { result: { case: 'success', value: { path: '/p.png', output: { case: 'data', value: png } } } } }),
+      readArgs: exec =>
+        exec.reply({
+          case: 'readResult',
+          value: { result: { case: 'success', value: { path: '/p.png', output: { case: 'data', value: png } } } },
+        }),
     };
     const calls = [{ name: 'Read', args: { path: 'p.png' } }];
     house.say({ calls }, THEN);

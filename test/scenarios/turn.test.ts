@@ -55,13 +55,23 @@ describe.each(transports)('a turn over %s', transport => {
     });
     const settled = peer.checkpoints.find(({ index }) => index > asked.index)!;
     expect(settled.state.pendingToolCalls).toEqual([]);
-    expect(rootMessages(settled.state, peer.blobs).slice(-2).map(message => message.role)).toEqual(['assistant', 'tool']);
+    expect(
+      rootMessages(settled.state, peer.blobs)
+        .slice(-2)
+        .map(message => message.role),
+    ).toEqual(['assistant', 'tool']);
     expect(peer.faults).toEqual([]);
   });
 
   it('[§16.1-text-streams] shows thinking and text while the provider still writes', async () => {
     house.say({
-      events: [{ reasoning: 'first' }, { gate: `thinking-${transport}` }, { text: 'one' }, { gate: `text-${transport}` }, { text: ' two' }],
+      events: [
+        { reasoning: 'first' },
+        { gate: `thinking-${transport}` },
+        { text: 'one' },
+        { gate: `text-${transport}` },
+        { text: ' two' },
+      ],
     });
     const peer = house.peer();
     await peer.open();
@@ -85,7 +95,10 @@ describe.each(transports)('a turn over %s', transport => {
       on: {
         shellStreamArgs: async exec => {
           await exec.reply({ case: 'shellStream', value: { event: { case: 'start', value: {} } } });
-          await exec.reply({ case: 'shellStream', value: { event: { case: 'stdout', value: { data: 'compiling\n' } } } });
+          await exec.reply({
+            case: 'shellStream',
+            value: { event: { case: 'stdout', value: { data: 'compiling\n' } } },
+          });
           await peer.wait('update.toolCallDelta');
           expect(peer.all('update.toolCallCompleted')).toEqual([]);
           await exec.reply({ case: 'shellStream', value: { event: { case: 'exit', value: { code: 0 } } } });
@@ -130,7 +143,10 @@ describe('what the model is asked', () => {
   };
 
   it('[§4.1-requested-model] is the requested model, else that of model_details, else the default', async () => {
-    const both = await turn('hi', { requestedModel: { modelId: 'blind-model' }, modelDetails: { modelId: 'test-model' } });
+    const both = await turn('hi', {
+      requestedModel: { modelId: 'blind-model' },
+      modelDetails: { modelId: 'test-model' },
+    });
     expect(both.body?.model).toBe('blind-model');
     const details = await turn('hi', { requestedModel: undefined, modelDetails: { modelId: 'blind-model' } });
     expect(details.body?.model).toBe('blind-model');
@@ -176,22 +192,31 @@ describe('what the model is asked', () => {
     expect(house.requests).toEqual([]);
   });
 
-  it.each([AgentMode.ASK, AgentMode.PLAN, AgentMode.DEBUG])('[§8-other-modes-noticed] answers mode %i with a notice and no model call', async mode => {
-    const { peer } = await turn('hi', {}, { mode });
-    expect(peer.fault).toBeUndefined();
-    const notices = peer.updates('textDelta');
-    expect(notices).toHaveLength(1);
-    expect(notices[0]!.isServerNotice).toBe(true);
-    expect(notices[0]!.text).toContain(`"${AgentMode[mode]!.toLowerCase()}"`);
-    expect(peer.order.slice(-3)).toEqual(['checkpoint', 'update.turnEnded', 'end']);
-    expect(house.requests).toEqual([]);
-  });
+  it.each([AgentMode.ASK, AgentMode.PLAN, AgentMode.DEBUG])(
+    '[§8-other-modes-noticed] answers mode %i with a notice and no model call',
+    async mode => {
+      const { peer } = await turn('hi', {}, { mode });
+      expect(peer.fault).toBeUndefined();
+      const notices = peer.updates('textDelta');
+      expect(notices).toHaveLength(1);
+      expect(notices[0]!.isServerNotice).toBe(true);
+      expect(notices[0]!.text).toContain(`"${AgentMode[mode]!.toLowerCase()}"`);
+      expect(peer.order.slice(-3)).toEqual(['checkpoint', 'update.turnEnded', 'end']);
+      expect(house.requests).toEqual([]);
+    },
+  );
 
   it("[§9-context-reaches-model] says the workspace and its rules in the model's input", async () => {
     house.say({ text: 'fine' });
     const peer = house.peer();
     peer.workspace.context = {
-      rules: [{ fullPath: '/home/dev/project/.rules/tabs.md', content: 'Never use tabs.', type: { type: { case: 'global', value: {} } } }],
+      rules: [
+        {
+          fullPath: '/home/dev/project/.rules/tabs.md',
+          content: 'Never use tabs.',
+          type: { type: { case: 'global', value: {} } },
+        },
+      ],
     };
     await peer.turn('hi');
     const users = textsOf(house.requests[0]!.body, 'user');
@@ -213,21 +238,32 @@ describe('what the model is asked', () => {
 
   it('[§6.2-credentials-nowhere] keeps the credentials of a request out of logs, errors, frames and checkpoints', async () => {
     const secret = 'their-own-key-5f1c';
-    const apiKeyCredentials = { case: 'apiKeyCredentials', value: { apiKey: secret, baseUrl: 'http://127.0.0.1:9/v1' } };
+    const apiKeyCredentials = {
+      case: 'apiKeyCredentials',
+      value: { apiKey: secret, baseUrl: 'http://127.0.0.1:9/v1' },
+    };
     const good = await turn('hi', { requestedModel: { modelId: 'test-model', credentials: apiKeyCredentials } });
     expect(good.peer.fault).toBeUndefined();
     // a provider that repeats the key it was called with
     house.say({ status: { code: 401, message: 'the key provider-key-do-not-leak is not known' } });
-    const refused = await house.peer().turn('hi', { requestedModel: { modelId: 'test-model', credentials: apiKeyCredentials } });
+    const refused = await house
+      .peer()
+      .turn('hi', { requestedModel: { modelId: 'test-model', credentials: apiKeyCredentials } });
     expect(refused.fault?.code).toBe('failed_precondition');
-    const unknown = await turn('hi', { requestedModel: { modelId: 'nothing-like-it', credentials: apiKeyCredentials } });
+    const unknown = await turn('hi', {
+      requestedModel: { modelId: 'nothing-like-it', credentials: apiKeyCredentials },
+    });
     expect(unknown.peer.fault?.code).toBe('invalid_argument');
 
-    expect(house.provider.requests.map(request => JSON.stringify([request.headers, request.text])).join()).not.toContain(secret);
+    expect(
+      house.provider.requests.map(request => JSON.stringify([request.headers, request.text])).join(),
+    ).not.toContain(secret);
     const log = JSON.stringify(house.server.log);
     for (const hidden of [secret, 'provider-key-do-not-leak', 'test-token']) expect(log).not.toContain(hidden);
     for (const peer of [good.peer, refused, unknown.peer]) {
-      const frames = peer.frames.map(({ message }) => (message ? Buffer.from(toBinary(AgentServerMessageSchema, message)).toString('latin1') : ''));
+      const frames = peer.frames.map(({ message }) =>
+        message ? Buffer.from(toBinary(AgentServerMessageSchema, message)).toString('latin1') : '',
+      );
       const seen = [...frames, peer.fault?.detail ?? ''].join();
       for (const hidden of [secret, 'provider-key-do-not-leak']) expect(seen).not.toContain(hidden);
       for (const data of peer.blobs.values()) expect(Buffer.from(data).includes(secret)).toBe(false);
@@ -246,8 +282,12 @@ describe('text on its way to the client', () => {
     house.say({ text: ['go \ud83d', '\ude00 on \ud83c', '\udf89 end'] });
     const peer = await house.peer().turn('cheer');
     expect(peer.text).toBe('go 😀 on 🎉 end');
-    for (const { text } of peer.updates('textDelta')) expect(text.isWellFormed() && !text.includes('\ufffd')).toBe(true);
-    expect(rootMessages(peer.state, peer.blobs).at(-1)).toMatchObject({ role: 'assistant', content: [{ type: 'text', text: 'go 😀 on 🎉 end' }] });
+    for (const { text } of peer.updates('textDelta'))
+      expect(text.isWellFormed() && !text.includes('\ufffd')).toBe(true);
+    expect(rootMessages(peer.state, peer.blobs).at(-1)).toMatchObject({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'go 😀 on 🎉 end' }],
+    });
   });
 
   it('[R27-no-error-as-text] tells an error in the end frame and never as text', async () => {
@@ -255,7 +295,9 @@ describe('text on its way to the client', () => {
     const refused = await house.peer().turn('hi');
     expect(refused.updates('textDelta')).toEqual([]);
     expect(refused.fault?.detail).toContain('the provider does not like this');
-    house.say({ events: [{ text: 'so far' }, { error: { message: 'the machine burned down', type: 'server_error' } }] });
+    house.say({
+      events: [{ text: 'so far' }, { error: { message: 'the machine burned down', type: 'server_error' } }],
+    });
     const broken = await house.peer().turn('hi');
     expect(broken.text).toBe('so far');
     expect(broken.fault?.detail).toContain('the machine burned down');
@@ -270,7 +312,10 @@ describe('text on its way to the client', () => {
     expect(keysBetween(peer, ended.index + 1, peer.frames.length)).toEqual(['end']);
     expect(peer.fault).toBeUndefined();
     expect((await peer.cancel()).status).toBe(200);
-    expect((await peer.send({ case: 'kvClientMessage', value: { id: 999, message: { case: 'setBlobResult', value: {} } } })).status).toBe(200);
+    expect(
+      (await peer.send({ case: 'kvClientMessage', value: { id: 999, message: { case: 'setBlobResult', value: {} } } }))
+        .status,
+    ).toBe(200);
     expect(peer.all('end')).toHaveLength(1);
   });
 });
@@ -285,7 +330,12 @@ describe('an action that comes late', () => {
   const inject = (peer: Peer, injectionId: string, content: string) =>
     peer.send({
       case: 'conversationAction',
-      value: { action: { case: 'injectContextAction', value: { injectionId, expectedRunId: peer.runId, payload: { case: 'systemContext', value: { content } } } } },
+      value: {
+        action: {
+          case: 'injectContextAction',
+          value: { injectionId, expectedRunId: peer.runId, payload: { case: 'systemContext', value: { content } } },
+        },
+      },
     });
 
   /** A turn that stands at its very end: its last blobs are not acknowledged yet. */
@@ -334,7 +384,10 @@ describe('an action that comes late', () => {
       },
     });
     await peer.turn('read');
-    expect(peer.updates('contextInjectionState')[0]).toMatchObject({ injectionId: 'in-time', state: { state: { case: 'delivered' } } });
+    expect(peer.updates('contextInjectionState')[0]).toMatchObject({
+      injectionId: 'in-time',
+      state: { state: { case: 'delivered' } },
+    });
     expect(textsOf(house.requests[1]!.body, 'user').at(-1)).toBe('the tests are green');
     expect(toolTexts(house.requests[1]!.body)).toHaveLength(1);
   });

@@ -28,7 +28,11 @@ export interface HouseOptions extends Omit<TestServerOptions, 'provider' | 'cloc
   readonly standing?: boolean;
 }
 
-export async function startHouse({ transport = 'h1', standing = false, ...options }: HouseOptions = {}): Promise<House> {
+export async function startHouse({
+  transport = 'h1',
+  standing = false,
+  ...options
+}: HouseOptions = {}): Promise<House> {
   let left: Answer[] = [];
   let mark = 0;
   const clock = new ManualClock();

@@ -20,7 +20,12 @@ export interface ShownCard {
   readonly completed: CardEvent[];
 }
 
-const EVENTS: ReadonlySet<string> = new Set<CardEvent['event']>(['partialToolCall', 'toolCallStarted', 'toolCallDelta', 'toolCallCompleted']);
+const EVENTS: ReadonlySet<string> = new Set<CardEvent['event']>([
+  'partialToolCall',
+  'toolCallStarted',
+  'toolCallDelta',
+  'toolCallCompleted',
+]);
 
 /** The tool cards that a peer saw, in the order in which they were opened. */
 export function cardsOf(peer: Peer): ShownCard[] {

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { ExecAnswer, Executor, ExecKind } from '../src/executor.ts';
 import type { Machine } from '../src/node/machine.ts';
+import type { McpServerConfig } from '../src/node/mcp/server-config.ts';
+import { McpServers } from '../src/node/mcp/servers.ts';
 import { Permission } from '../src/node/permission.ts';
 import type { Ask } from '../src/node/permission-question.ts';
 import type { PermissionMode } from '../src/node/permission.ts';
@@ -15,14 +17,21 @@ import { TerminalFolder } from '../src/node/terminal-folder.ts';
 import { Workspace } from '../src/node/workspace.ts';
 
 const folders: string[] = [];
-afterEach(() => {
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map(close => close()));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** A folder of its own for a test, removed after it; `workspace` and `terminals` lie beside each other in it. */
 export function makeMachine(
   tree: Record<string, string | Uint8Array> = {},
-  options: { mode?: PermissionMode; ask?: Ask; rules?: readonly PermissionRule[] } = {},
+  options: {
+    mode?: PermissionMode;
+    ask?: Ask;
+    rules?: readonly PermissionRule[];
+    mcpServers?: Record<string, McpServerConfig>;
+  } = {},
 ): { machine: Machine; root: string; base: string; file: (name: string) => string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'tandem-')));
   folders.push(base);
@@ -32,12 +41,22 @@ export function makeMachine(
     mkdirSync(dirname(join(root, name)), { recursive: true });
     writeFileSync(join(root, name), content);
   }
+  const permission = new Permission({
+    mode: options.mode ?? 'auto',
+    ask: options.ask,
+    root,
+    rules: options.rules ?? [],
+  });
+  const env = { PATH: process.env['PATH'], HOME: base, LANG: 'C.UTF-8' };
+  const mcp = new McpServers({ workspace: root, given: options.mcpServers, env, permission });
+  closers.push(() => mcp.close());
   const machine: Machine = {
     workspace: new Workspace(root),
-    permission: new Permission({ mode: options.mode ?? 'auto', ask: options.ask, root, rules: options.rules ?? [] }),
+    permission,
+    mcp,
     terminals: new TerminalFolder(join(base, 'terminals')),
     shells: new Shells(),
-    env: { PATH: process.env['PATH'], HOME: base, LANG: 'C.UTF-8' },
+    env,
   };
   return { machine, root, base, file: name => join(root, name) };
 }

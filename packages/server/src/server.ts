@@ -60,6 +60,7 @@ export async function startServer(config: Config, parts: ServerParts = {}): Prom
     registry,
     authenticator: createAuthenticator({ keys: config.auth.keys, secret: store.secret, clock }),
     catalogue,
+    store,
     door: { host, allowedOrigins, allowedHosts, hasKeys: config.auth.keys.length > 0 },
     log,
     clock,

@@ -27,7 +27,9 @@ export class RecordedOutbox implements Outbox {
   }
 
   /** The messages of one branch of the root message. */
-  of<K extends NonNullable<AgentServerMessage['message']['case']>>(branch: K): Extract<AgentServerMessage['message'], { case: K }>['value'][] {
+  of<K extends NonNullable<AgentServerMessage['message']['case']>>(
+    branch: K,
+  ): Extract<AgentServerMessage['message'], { case: K }>['value'][] {
     return this.messages.flatMap(({ message }) => (message.case === branch ? [message.value as never] : []));
   }
   /** The updates, in order. */

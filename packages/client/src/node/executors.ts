@@ -1,14 +1,29 @@
 import type { Executors } from '../executor.ts';
 import { backgroundShellSpawnExecutor } from './background-shell-spawn.ts';
 import { deleteExecutor } from './delete.ts';
+import { fetchExecutor } from './fetch.ts';
 import { forceBackgroundShellExecutor } from './force-background-shell.ts';
+import { gitDiffExecutor } from './git-diff.ts';
 import { grepExecutor } from './grep.ts';
+import { listMcpResourcesExecutor } from './list-mcp-resources.ts';
 import { lsExecutor } from './ls.ts';
 import type { Machine } from './machine.ts';
+import { mcpExecutor } from './mcp.ts';
+import { mcpStateExecutor } from './mcp-state.ts';
+import { McpServers } from './mcp/servers.ts';
+import type { McpServerConfig } from './mcp/server-config.ts';
 import { Permission } from './permission.ts';
 import { loadRules, projectRulesPath, saveRule, userRulesPath } from './permission-file.ts';
 import type { Ask } from './permission-question.ts';
 import type { PermissionMode } from './permission.ts';
+import { piBashExecutor } from './pi/bash.ts';
+import { piEditExecutor } from './pi/edit.ts';
+import { piFindExecutor } from './pi/find.ts';
+import { piGrepExecutor } from './pi/grep.ts';
+import { piLsExecutor } from './pi/ls.ts';
+import { piReadExecutor } from './pi/read.ts';
+import { piWriteExecutor } from './pi/write.ts';
+import { readMcpResourceExecutor } from './read-mcp-resource.ts';
 import { readExecutor } from './read.ts';
 import { requestContextExecutor } from './request-context.ts';
 import { Shells } from './shell-job.ts';
@@ -31,6 +46,8 @@ export interface NodeExecutorOptions {
   terminalsFolder?: string;
   /** The environment of shells. When absent, this process's own without Tandem's variables, which may hold a key. */
   env?: NodeJS.ProcessEnv;
+  /** MCP servers of the user, beside those that the workspace declares. */
+  mcpServers?: Readonly<Record<string, McpServerConfig>>;
   /** The user's file of permission rules; `permissions.json` in Tandem's configuration folder when absent. */
   permissionsFile?: string;
   /** Commands that an administrator denies, besides those that the server names; see `deniedBecause`. */
@@ -40,12 +57,15 @@ export interface NodeExecutorOptions {
 /** Executors for this machine, one a kind. Throws when the workspace does not exist, or a file of rules cannot be understood. */
 export function nodeExecutors(options: NodeExecutorOptions): Executors {
   const workspace = new Workspace(options.workspace);
+  const permission = makePermission(workspace.root, options);
+  const env = options.env ?? ownEnvironment();
   const machine: Machine = {
     workspace,
-    permission: makePermission(workspace.root, options),
+    permission,
     terminals: new TerminalFolder(options.terminalsFolder ?? terminalsFolder(workspace.root)),
     shells: new Shells(),
-    env: options.env ?? ownEnvironment(),
+    mcp: new McpServers({ workspace: workspace.root, given: options.mcpServers, env, permission }),
+    env,
   };
   return [
     requestContextExecutor(machine),
@@ -59,6 +79,19 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     backgroundShellSpawnExecutor(machine),
     writeShellStdinExecutor(machine),
     forceBackgroundShellExecutor(machine),
+    mcpExecutor(machine),
+    mcpStateExecutor(machine),
+    listMcpResourcesExecutor(machine),
+    readMcpResourceExecutor(machine),
+    fetchExecutor(machine),
+    gitDiffExecutor(machine),
+    piReadExecutor(machine),
+    piBashExecutor(machine),
+    piEditExecutor(machine),
+    piWriteExecutor(machine),
+    piGrepExecutor(machine),
+    piFindExecutor(machine),
+    piLsExecutor(machine),
   ];
 }
 

@@ -12,8 +12,8 @@ import { stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import type { Executor } from '../executor.ts';
 import type { Machine } from './machine.ts';
-import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, withoutGlobs } from './ripgrep.ts';
-import type { RipgrepEnd } from './ripgrep.ts';
+import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, textOf, withoutGlobs } from './ripgrep.ts';
+import type { RipgrepEnd, RipgrepRecord } from './ripgrep.ts';
 import { codeOf, messageOf } from './workspace.ts';
 
 /** Lines of a content search, matches and context together, after which it is cut. */
@@ -49,7 +49,11 @@ async function grep(machine: Machine, args: GrepArgs, signal: AbortSignal): Prom
   try {
     const path = machine.workspace.resolve(args.path ?? '');
     const { root, target } = await chooseRoot(machine, path);
-    const search = { args: [...flags(args), ...withoutGlobs(machine.permission.unreadable), ...target], cwd: root, signal };
+    const search = {
+      args: [...flags(args), ...withoutGlobs(machine.permission.unreadable), ...target],
+      cwd: root,
+      signal,
+    };
     const result = await searchIn(outputMode, args.pattern, search);
     const value = {
       pattern: args.pattern,
@@ -64,7 +68,7 @@ async function grep(machine: Machine, args: GrepArgs, signal: AbortSignal): Prom
 }
 
 /** Below the workspace files are named from its root; elsewhere from the folder that was asked for. */
-async function chooseRoot(machine: Machine, path: string): Promise<{ root: string; target: string[] }> {
+export async function chooseRoot(machine: Machine, path: string): Promise<{ root: string; target: string[] }> {
   let isFolder: boolean;
   try {
     isFolder = (await stat(path)).isDirectory();
@@ -195,15 +199,4 @@ async function searchCounts(pattern: string, search: Search): Promise<Union> {
 function checkEnd(end: RipgrepEnd, found: number): void {
   if (end.stopped || end.code === 0 || end.code === 1 || found > 0) return;
   throw new Error(end.complaints.trim() || `ripgrep ended with ${end.code}`);
-}
-
-/** Records of `rg --json`: text that is valid UTF-8 as text, else as base64. */
-interface RipgrepRecord {
-  type: 'begin' | 'match' | 'context' | 'end' | 'summary';
-  data: { path?: RipgrepText; lines?: RipgrepText; line_number?: number | null };
-}
-type RipgrepText = { text?: string; bytes?: string };
-
-function textOf(value: RipgrepText | undefined): string {
-  return value?.text ?? Buffer.from(value?.bytes ?? '', 'base64').toString('utf8');
 }

@@ -57,13 +57,7 @@ async function listTree(
   const root: Folder = { path, folders: new Map(), files: [] };
   let seen = 0;
   const end = await runRipgrep({
-    args: [
-      '--files',
-      '--null',
-      ...SEARCH_FLAGS,
-      ...withoutGlobs(options.ignore),
-      ...WITHOUT_GIT,
-    ],
+    args: ['--files', '--null', ...SEARCH_FLAGS, ...withoutGlobs(options.ignore), ...WITHOUT_GIT],
     cwd: path,
     separator: '\0',
     signal: options.signal,

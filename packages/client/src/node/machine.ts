@@ -1,3 +1,4 @@
+import type { McpServers } from './mcp/servers.ts';
 import type { Permission } from './permission.ts';
 import type { Shells } from './shell-job.ts';
 import type { TerminalFolder } from './terminal-folder.ts';
@@ -11,6 +12,8 @@ export interface Machine {
   terminals: TerminalFolder;
   /** Commands under way that questions can name. */
   shells: Shells;
+  /** The MCP servers of the workspace; connected when first needed. */
+  mcp: McpServers;
   /** The environment of shells. */
   env: NodeJS.ProcessEnv;
 }

@@ -104,7 +104,8 @@ function rulesOf(lists: RuleLists, path: string): PermissionRule[] {
     const list: unknown = lists[effect] ?? [];
     if (!Array.isArray(list)) throw new Error(`${path}: ${effect} has to be a list of rules`);
     return list.map(rule => {
-      if (typeof rule !== 'string') throw new Error(`${path}: ${effect} holds ${JSON.stringify(rule)}, which is no rule`);
+      if (typeof rule !== 'string')
+        throw new Error(`${path}: ${effect} holds ${JSON.stringify(rule)}, which is no rule`);
       try {
         return parseRule(effect, rule);
       } catch (error) {

@@ -42,15 +42,24 @@ it.each([
   expect(allows(rule, text)).toBe(expected);
 });
 
-it.each(['git push', 'cd a && git push', 'x=1 git push', 'echo $(git push)', 'true; (git push)', 'sudo git push', 'bash -c "git push"'])(
-  'a deny of git push holds for %j',
-  command => {
-    expect(effect([parseRule('deny', 'shell: git push')], 'shell', command)).toBe('deny');
-  },
-);
+it.each([
+  'git push',
+  'cd a && git push',
+  'x=1 git push',
+  'echo $(git push)',
+  'true; (git push)',
+  'sudo git push',
+  'bash -c "git push"',
+])('a deny of git push holds for %j', command => {
+  expect(effect([parseRule('deny', 'shell: git push')], 'shell', command)).toBe('deny');
+});
 
 it('lets deny win over ask, and ask over allow', () => {
-  const rules = [parseRule('allow', 'write: **'), parseRule('ask', 'write: src/**'), parseRule('deny', 'write: src/secret/**')];
+  const rules = [
+    parseRule('allow', 'write: **'),
+    parseRule('ask', 'write: src/**'),
+    parseRule('deny', 'write: src/secret/**'),
+  ];
   expect([
     effect(rules, 'write', '/ws/a'),
     effect(rules, 'write', '/ws/src/a'),

@@ -44,10 +44,13 @@ export interface RuleSubject {
 export function parseRule(effect: RuleEffect, text: string): PermissionRule {
   const [, tool = '', pattern] = /^\s*([\w-]+)\s*(?::([\s\S]*))?$/.exec(text) ?? [];
   if (!TOOLS.has(tool)) {
-    throw new Error(`${JSON.stringify(text)} is no rule; a rule is TOOL or TOOL: PATTERN, with a tool of ${[...TOOLS].join(', ')}`);
+    throw new Error(
+      `${JSON.stringify(text)} is no rule; a rule is TOOL or TOOL: PATTERN, with a tool of ${[...TOOLS].join(', ')}`,
+    );
   }
   const trimmed = pattern?.trim();
-  if (pattern !== undefined && trimmed === '') throw new Error(`${JSON.stringify(text)} has no pattern after the colon`);
+  if (pattern !== undefined && trimmed === '')
+    throw new Error(`${JSON.stringify(text)} has no pattern after the colon`);
   return { effect, tool: tool as RuleTool, text, ...(trimmed === undefined ? {} : { pattern: trimmed }) };
 }
 
@@ -99,7 +102,10 @@ function matchesCommand(effect: RuleEffect, pattern: string, command: string): b
   const line = command.trim();
   if (pattern.startsWith('=')) return line === pattern.slice(1);
   if (line === pattern) return true;
-  const begins = new RegExp(`^${pattern.split('*').map(escape).join('.*')}${pattern.endsWith('*') ? '' : '(\\s|$)'}`, 's');
+  const begins = new RegExp(
+    `^${pattern.split('*').map(escape).join('.*')}${pattern.endsWith('*') ? '' : '(\\s|$)'}`,
+    's',
+  );
   if (effect === 'allow') return isPlainCommand(line) && begins.test(line);
   return begins.test(line) || commandParts(line).some(part => begins.test(part));
 }

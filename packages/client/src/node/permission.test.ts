@@ -80,13 +80,18 @@ it('[product-permission-rules] a deny holds in every mode, an ask asks in auto, 
   for (const mode of ['ask', 'auto'] as const) {
     const permission = new Permission({ mode, ask, root: '/ws', rules });
     const change = (path: string) => permission.change({ kind: 'write', path, inside: true, signal });
-    expect(await change('/ws/secret/a')).toMatchObject({ allowed: false, reason: expect.stringContaining('secret/**') });
+    expect(await change('/ws/secret/a')).toMatchObject({
+      allowed: false,
+      reason: expect.stringContaining('secret/**'),
+    });
     expect(await change('/ws/src/a')).toEqual({ allowed: true });
     expect(await change('/ws/docs/a')).toEqual({ allowed: true });
   }
   expect(asked.map(question => question.path)).toEqual(['/ws/src/a', '/ws/src/a']);
   const readOnly = new Permission({ mode: 'read-only', root: '/ws', rules });
-  expect(await readOnly.change({ kind: 'write', path: '/ws/docs/a', inside: true, signal })).toMatchObject({ readOnly: true });
+  expect(await readOnly.change({ kind: 'write', path: '/ws/docs/a', inside: true, signal })).toMatchObject({
+    readOnly: true,
+  });
 });
 
 it('remembers leave for the conversation, keeps leave for good, and asks again after a mere once', async () => {
@@ -97,7 +102,9 @@ it('remembers leave for the conversation, keeps leave for good, and asks again a
   const permission = new Permission({ mode: 'ask', ask, root: '/ws', keep: rule => kept.push(rule) });
   const write = () => permission.change({ kind: 'write', path: '/ws/a', inside: true, signal });
   const call = () => permission.callMcp({ server: 'demo', tool: 'echo', args: {}, signal });
-  expect([await write(), await write(), await write(), await call(), await call()]).toEqual(Array(5).fill({ allowed: true }));
+  expect([await write(), await write(), await write(), await call(), await call()]).toEqual(
+    Array(5).fill({ allowed: true }),
+  );
   expect(asked).toEqual(['write', 'write', 'mcp']);
   expect(kept).toEqual(['mcp: demo/echo']);
 });
@@ -106,7 +113,13 @@ it('asks in auto before a file that holds the permissions is changed, and offers
   const asked: PermissionQuestion[] = [];
   const ask = (question: PermissionQuestion) => (asked.push(question), Promise.resolve('always' as const));
   const guarded = ['/ws/.tandem/permissions.json'];
-  const permission = new Permission({ mode: 'auto', ask, root: '/ws', guarded, rules: [parseRule('allow', 'write: **')] });
+  const permission = new Permission({
+    mode: 'auto',
+    ask,
+    root: '/ws',
+    guarded,
+    rules: [parseRule('allow', 'write: **')],
+  });
   await permission.change({ kind: 'write', path: guarded[0]!, inside: true, signal });
   expect(asked).toEqual([{ kind: 'write', path: guarded[0], reason: expect.stringContaining('permissions') }]);
 });

@@ -55,7 +55,8 @@ export class Permission {
   private readonly root: string;
   private readonly rules: PermissionRule[];
   private readonly guarded: readonly string[];
-  private readonly denied: readonly string[];
+  /** Commands that an administrator denies on this machine. */
+  readonly deniedCommands: readonly string[];
   private readonly keep: ((rule: string) => void) | undefined;
 
   constructor(options: {
@@ -76,7 +77,7 @@ export class Permission {
     this.root = options.root ?? '/';
     this.rules = [...(options.rules ?? [])];
     this.guarded = options.guarded ?? [];
-    this.denied = options.denied ?? [];
+    this.deniedCommands = options.denied ?? [];
     this.keep = options.keep;
   }
 
@@ -145,7 +146,7 @@ export class Permission {
   judgeCommand({ command, workingDirectory, inside, denied }: CommandAccess): Judgement {
     const found = decideByRules(this.rules, { tool: 'shell', text: command }, this.root);
     if (found?.effect === 'deny') return forbidden(found);
-    const bad = deniedBecause(command, [...denied, ...this.denied]);
+    const bad = deniedBecause(command, [...denied, ...this.deniedCommands]);
     if (isHarmless(command) && bad === undefined && found?.effect !== 'ask') return ALLOWED;
     if (this.mode === 'read-only')
       return refuse('this run is read-only, and the command is not on the list of harmless ones', true);

@@ -30,7 +30,8 @@ export function readExecutor(machine: Machine): Executor<'readArgs'> {
   };
 }
 
-async function readFile(machine: Machine, args: ReadArgs, signal: AbortSignal): Promise<ReadResult> {
+/** Reads a file for this exec, or on behalf of another. Never rejects but for an abort. */
+export async function readFile(machine: Machine, args: ReadArgs, signal: AbortSignal): Promise<ReadResult> {
   const path = machine.workspace.resolve(args.path);
   try {
     const verdict = await machine.permission.read({ path: await machine.workspace.real(path), signal });

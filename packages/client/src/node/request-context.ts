@@ -5,13 +5,19 @@ import { homedir, release, type } from 'node:os';
 import type { Executor } from '../executor.ts';
 import { readGitState } from './git.ts';
 import type { Machine } from './machine.ts';
+import type { ConnectedMcpServer } from './mcp/connection.ts';
+import { toolDefinitions } from './mcp/servers.ts';
 import { readRules } from './rules.ts';
 import { shellPath } from './shell-process.ts';
+
+/** How long the context waits for MCP servers; one that is slower is told by its state later. */
+const MCP_WAIT = 10_000;
 
 /** Tells what the server asks for before a run's first model call (§9, R43): the machine, the repository, the workspace's rules. */
 export function requestContextExecutor(machine: Machine): Executor<'requestContextArgs'> {
   return {
     kind: 'requestContextArgs',
+    ...(machine.permission.waitsForHuman ? { deadlineMs: null } : {}),
     async run(_args, { signal }) {
       const requestContext = await readContext(machine, signal);
       const value = create(RequestContextResultSchema, { result: { case: 'success', value: { requestContext } } });
@@ -22,7 +28,13 @@ export function requestContextExecutor(machine: Machine): Executor<'requestConte
 
 async function readContext(machine: Machine, signal: AbortSignal): Promise<RequestContext> {
   const { root } = machine.workspace;
-  const [rules, git] = await Promise.all([readRules(root), readGitState(root, signal)]);
+  const [rules, git, mcp] = await Promise.all([
+    readRules(root),
+    readGitState(root, signal),
+    // Nothing of them could be used in a read-only run, and starting them would run programs of the workspace.
+    machine.permission.mode === 'read-only' ? [] : machine.mcp.states(MCP_WAIT, signal),
+  ]);
+  const connected = mcp.flatMap(({ name, server }) => (server === undefined ? [] : [{ name, server }]));
   return create(RequestContextSchema, {
     env: {
       osVersion: `${type()} ${release()}`.toLowerCase(),
@@ -49,6 +61,17 @@ async function readContext(machine: Machine, signal: AbortSignal): Promise<Reque
               ...(git.remoteUrl === undefined ? {} : { remoteUrl: git.remoteUrl }),
             }),
           ],
+    tools: connected.flatMap(({ name, server }) => toolDefinitions(name, server.tools)),
+    mcpInstructions: connected
+      .filter(({ server }) => server.instructions !== '')
+      .map(({ name, server }) => ({ serverName: name, serverIdentifier: name, instructions: server.instructions })),
+    mcpMetaToolOptions: { enabled: connected.length > 0, mcpDescriptors: connected.map(describeServer) },
+    mcpInfoComplete: mcp.every(({ status }) => status !== 'connecting'),
+    adminCommandDenylist: [...machine.permission.deniedCommands],
+    userPermissionsAutoRun: {
+      allowInstructions: machine.permission.ruleTexts('allow'),
+      blockInstructions: machine.permission.ruleTexts('deny'),
+    },
     gitRepoInfoComplete: true,
     gitStatusInfoComplete: true,
     rulesInfoComplete: true,
@@ -57,4 +80,18 @@ async function readContext(machine: Machine, signal: AbortSignal): Promise<Reque
     readLintsEnabled: false,
     searchConversationsEnabled: false,
   });
+}
+
+function describeServer({ name, server }: { name: string; server: ConnectedMcpServer }) {
+  return {
+    serverName: name,
+    serverIdentifier: name,
+    ...(server.instructions === '' ? {} : { serverUseInstructions: server.instructions }),
+    tools: toolDefinitions(name, server.tools).map(({ toolName, description, inputSchema, annotationsJson }) => ({
+      toolName,
+      description,
+      ...(inputSchema === undefined ? {} : { inputSchema }),
+      ...(annotationsJson === undefined ? {} : { annotationsJson }),
+    })),
+  };
 }

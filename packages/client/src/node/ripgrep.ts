@@ -113,3 +113,15 @@ function splitRecords(separator: '\n' | '\0', onSkip: () => void): (chunk: Buffe
     return records;
   };
 }
+
+/** A record of `rg --json`: text that is valid UTF-8 as text, else as base64. */
+export interface RipgrepRecord {
+  type: 'begin' | 'match' | 'context' | 'end' | 'summary';
+  data: { path?: RipgrepText; lines?: RipgrepText; line_number?: number | null };
+}
+type RipgrepText = { text?: string; bytes?: string };
+
+/** The text in a record; bytes that are no UTF-8 become replacement characters. */
+export function textOf(value: RipgrepText | undefined): string {
+  return value?.text ?? Buffer.from(value?.bytes ?? '', 'base64').toString('utf8');
+}

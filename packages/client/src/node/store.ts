@@ -23,12 +23,16 @@ export interface Store {
   /** The conversation of a folder that was saved last, however its last turn ended. */
   last(cwd: string): Promise<StoredConversation | undefined>;
   get(id: string): Promise<StoredConversation | undefined>;
+  /** The conversations of a folder, or of all, the one saved last first; 1,000 unless told. */
+  list(choice?: { cwd?: string; limit?: number }): Promise<StoredConversation[]>;
   /** Saves a conversation; a state replaces the former one, none leaves it. */
   save(id: string, conversation: { cwd: string; state?: ConversationStateStructure | undefined }): Promise<void>;
   readonly blobs: BlobStore;
   close(): void;
 }
 
+/** A list for a person: nobody reads further down, and each row carries its state. */
+const LIST_LENGTH = 1_000;
 /** How long a write waits for another process to finish its own. */
 const BUSY = 5_000;
 
@@ -60,6 +64,12 @@ export function openStore(folder: string = stateFolder()): Store {
       return conversationOf(
         (await database()).prepare('SELECT id, cwd, state, updated_at FROM conversations WHERE id = ?').get(id),
       );
+    },
+    async list({ cwd, limit = LIST_LENGTH } = {}) {
+      const where = cwd === undefined ? '' : 'WHERE cwd = ?';
+      const sql = `SELECT id, cwd, state, updated_at FROM conversations ${where} ORDER BY saved DESC LIMIT ?`;
+      const rows = (await database()).prepare(sql).all(...(cwd === undefined ? [] : [realFolder(cwd)]), limit);
+      return rows.flatMap(row => conversationOf(row) ?? []);
     },
     async save(id, { cwd, state }) {
       const bytes = state === undefined ? null : toBinary(ConversationStateStructureSchema, state);

@@ -123,3 +123,25 @@ function failed(path: string, error: unknown): WriteResult {
       return create(WriteResultSchema, { result: { case: 'error', value: { path, error: messageOf(error) } } });
   }
 }
+
+/**
+ * Writes a file on behalf of another exec, under the same leave and with the same care as a write of its own: text in the form that the file
+ * on disk has, bytes as they are. Rejects with the errors of the disk.
+ */
+export async function writeFileFor(
+  machine: Machine,
+  file: { path: string; signal: AbortSignal } & ({ bytes: Uint8Array } | { text: string }),
+): Promise<{ path: string; before: Uint8Array | undefined } | { refused: string; readOnly: boolean }> {
+  const { workspace, permission } = machine;
+  const path = workspace.resolve(file.path);
+  const real = await workspace.real(path);
+  const inside = workspace.contains(real);
+  const verdict = await permission.change({ kind: 'write', path: real, inside, signal: file.signal });
+  if (!verdict.allowed) return { refused: verdict.reason, readOnly: verdict.readOnly };
+  const stats = await existing(real);
+  const before = stats === undefined ? undefined : await readFile(real);
+  const bytes = 'bytes' in file ? file.bytes : encodeText(file.text, await formOf(real, stats));
+  await mkdir(dirname(real), { recursive: true });
+  await replaceFile(real, bytes, stats);
+  return { path, before };
+}

@@ -11,8 +11,14 @@ import type { ExecCall } from './exec.ts';
 import { ExecFailure } from './exec-failure.ts';
 
 type Answer = MessageInitShape<typeof ExecClientMessageSchema>['message'];
-const content = (value: string): Answer => ({ case: 'readResult', value: { result: { case: 'success', value: { output: { case: 'content', value } } } } });
-const stdout = (data: string): Answer => ({ case: 'shellStream', value: { event: { case: 'stdout', value: { data } } } });
+const content = (value: string): Answer => ({
+  case: 'readResult',
+  value: { result: { case: 'success', value: { output: { case: 'content', value } } } },
+});
+const stdout = (data: string): Answer => ({
+  case: 'shellStream',
+  value: { event: { case: 'stdout', value: { data } } },
+});
 const exit = (code: number): Answer => ({ case: 'shellStream', value: { event: { case: 'exit', value: { code } } } });
 
 /** A bridge with a ledger in memory, which a second one may go on from. */
@@ -23,14 +29,25 @@ function bridge(records: ExecRecord[] = []) {
   const ledger: Ledger = {
     recordExec: async (_scope, record) => void records.push(record),
     execRecords: async (_scope, _conversation, callId) =>
-      records.filter(record => record.callId === callId).sort((left, right) => left.step - right.step || left.seqno - right.seqno),
+      records
+        .filter(record => record.callId === callId)
+        .sort((left, right) => left.step - right.step || left.seqno - right.seqno),
     recordRun: async () => {},
     runs: async () => [],
   };
-  const exec = new ExecBridge({ outbox, clock, log, ledger, scope: { owner: 'me' }, conversationId: 'c', requestId: 'r' });
+  const exec = new ExecBridge({
+    outbox,
+    clock,
+    log,
+    ledger,
+    scope: { owner: 'me' },
+    conversationId: 'c',
+    requestId: 'r',
+  });
   const abort = new AbortController();
   let seqno = 0;
-  const message = (id: number, answer: Answer, execId = ''): ExecClientMessage => create(ExecClientMessageSchema, { id, execId, message: answer });
+  const message = (id: number, answer: Answer, execId = ''): ExecClientMessage =>
+    create(ExecClientMessageSchema, { id, execId, message: answer });
   return {
     outbox,
     clock,
@@ -74,7 +91,10 @@ describe('a question to the client', () => {
     ]);
     await house.answer(2, content('B'));
     await house.answer(1, content('A'), 'r/1');
-    expect((await both).map(({ result }) => result.case === 'success' && result.value.output.value)).toEqual(['A', 'B']);
+    expect((await both).map(({ result }) => result.case === 'success' && result.value.output.value)).toEqual([
+      'A',
+      'B',
+    ]);
     expect(house.clock.pending).toBe(0);
   });
 
@@ -83,7 +103,10 @@ describe('a question to the client', () => {
     const asked = house.hands().read({ path: 'a' });
     await house.turn();
     await house.answer(1, content('of an older stream'), 'older/1');
-    expect([house.records.length, house.lines]).toEqual([0, [['warn', 'an exec answer to no open question was ignored']]]);
+    expect([house.records.length, house.lines]).toEqual([
+      0,
+      [['warn', 'an exec answer to no open question was ignored']],
+    ]);
     await house.answer(1, content('mine'));
     expect(await asked).toMatchObject({ result: { value: { output: { value: 'mine' } } } });
   });
@@ -101,7 +124,12 @@ describe('a question to the client', () => {
   });
 
   it.each<[string, Answer, ExecFailure['reason'], RegExp]>([
-    ['another branch', { case: 'writeResult', value: { result: { case: 'success', value: {} } } }, 'mismatch', /writeResult to readArgs/],
+    [
+      'another branch',
+      { case: 'writeResult', value: { result: { case: 'success', value: {} } } },
+      'mismatch',
+      /writeResult to readArgs/,
+    ],
     ['an unset result', { case: 'readResult', value: {} }, 'unset', /malformed result for readArgs/],
     ['no branch', { case: undefined }, 'unset', /no content/],
   ])('fails after %s (R28)', async (_what, answer, reason, says) => {
@@ -184,22 +212,26 @@ describe('the deadline of a question', () => {
   it.each<[string, 'readArgs' | 'shellStreamArgs', RegExp]>([
     ['a read', 'readArgs', /without a result/],
     ['a command', 'shellStreamArgs', /exit status is unknown/],
-  ])('is two seconds for %s after stream_close, within which a result still counts (R29, R30)', async (_what, kind, says) => {
-    const house = bridge();
-    const hands = house.hands();
-    const ask = () => (kind === 'readArgs' ? hands.read({ path: 'a' }) : hands.shellStream({ command: 'x', timeout: 1_000 }, () => {}));
-    const late = ask();
-    await house.turn();
-    house.control({ case: 'streamClose', value: { id: 1 } });
-    house.clock.advance(1_999);
-    await house.answer(1, kind === 'readArgs' ? content('A') : exit(0));
-    await late;
-    const never = failureOf(ask());
-    await house.turn();
-    house.control({ case: 'streamClose', value: { id: 2 } });
-    house.clock.advance(2_000);
-    expect(await never).toMatchObject({ reason: 'closed', message: expect.stringMatching(says) as string });
-  });
+  ])(
+    'is two seconds for %s after stream_close, within which a result still counts (R29, R30)',
+    async (_what, kind, says) => {
+      const house = bridge();
+      const hands = house.hands();
+      const ask = () =>
+        kind === 'readArgs' ? hands.read({ path: 'a' }) : hands.shellStream({ command: 'x', timeout: 1_000 }, () => {});
+      const late = ask();
+      await house.turn();
+      house.control({ case: 'streamClose', value: { id: 1 } });
+      house.clock.advance(1_999);
+      await house.answer(1, kind === 'readArgs' ? content('A') : exit(0));
+      await late;
+      const never = failureOf(ask());
+      await house.turn();
+      house.control({ case: 'streamClose', value: { id: 2 } });
+      house.clock.advance(2_000);
+      expect(await never).toMatchObject({ reason: 'closed', message: expect.stringMatching(says) as string });
+    },
+  );
 });
 
 describe('the output of a command', () => {
@@ -218,13 +250,16 @@ describe('the output of a command', () => {
     expect(seen).toEqual(['start', 'stdout', 'exit']);
   });
 
-  it.each(['rejected', 'permissionDenied', 'backgrounded', 'sandboxUnsupported'] as const)('is over with %s', async ending => {
-    const house = bridge();
-    const asked = house.hands().shellStream({ command: 'make' }, () => {});
-    await house.turn();
-    await house.answer(1, { case: 'shellStream', value: { event: { case: ending, value: {} } } } as Answer);
-    expect((await asked).case).toBe(ending);
-  });
+  it.each(['rejected', 'permissionDenied', 'backgrounded', 'sandboxUnsupported'] as const)(
+    'is over with %s',
+    async ending => {
+      const house = bridge();
+      const asked = house.hands().shellStream({ command: 'make' }, () => {});
+      await house.turn();
+      await house.answer(1, { case: 'shellStream', value: { event: { case: ending, value: {} } } } as Answer);
+      expect((await asked).case).toBe(ending);
+    },
+  );
 });
 
 describe('the ledger (R48)', () => {
@@ -258,7 +293,9 @@ describe('the ledger (R48)', () => {
     const { read, shellStream } = house.hands('call', 'replay');
     const seen: unknown[] = [];
     expect(await read({ path: 'a' })).toMatchObject({ result: { value: { output: { value: 'A' } } } });
-    expect(await shellStream({ command: 'make' }, event => void seen.push(event.value))).toMatchObject({ case: 'exit' });
+    expect(await shellStream({ command: 'make' }, event => void seen.push(event.value))).toMatchObject({
+      case: 'exit',
+    });
     expect(seen).toMatchObject([{ data: 'made' }, { code: 0 }]);
     expect(house.outbox.messages).toEqual([]);
   });
@@ -266,10 +303,19 @@ describe('the ledger (R48)', () => {
   it('does not answer another question, another call, or a step that nobody answered: those go to the client', async () => {
     const house = bridge((await earlier()).slice(0, 2)); // the command had not ended
     const hands = house.hands('call', 'replay');
-    const waiting = [hands.read({ path: 'changed' }), hands.shellStream({ command: 'make' }, () => {}), house.hands('other', 'replay').read({ path: 'a' })];
+    const waiting = [
+      hands.read({ path: 'changed' }),
+      hands.shellStream({ command: 'make' }, () => {}),
+      house.hands('other', 'replay').read({ path: 'a' }),
+    ];
     await house.turn();
     await house.turn();
-    expect(house.asked().map(({ message }) => message.case).sort()).toEqual(['readArgs', 'readArgs', 'shellStreamArgs']);
+    expect(
+      house
+        .asked()
+        .map(({ message }) => message.case)
+        .sort(),
+    ).toEqual(['readArgs', 'readArgs', 'shellStreamArgs']);
     for (const work of waiting) work.catch(() => {}); // closed below
     house.exec.close(fault('canceled', 'over'));
   });

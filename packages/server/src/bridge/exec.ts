@@ -116,6 +116,8 @@ export class ExecBridge {
   readonly #conversationId: string;
   readonly #requestId: string;
   readonly #open: PendingTable<Question>;
+  /** What tools still asked when the run ended, by number: an answer on its way is acknowledged, so it is kept too (R48). */
+  readonly #owed = new Map<number, Question>();
   #over: Error | undefined;
 
   constructor(options: {
@@ -248,7 +250,7 @@ export class ExecBridge {
    * middle of very long outputs, are not kept.
    */
   async record(message: ExecClientMessage, seqno: number): Promise<void> {
-    const question = this.#find(message)?.value;
+    const question = this.#find(message)?.value ?? this.#owed.get(message.id);
     if (question?.callId === undefined) return;
     const bytes = toBinary(ExecClientMessageSchema, message);
     const ends = settlesExec(message.message);
@@ -311,8 +313,14 @@ export class ExecBridge {
     this.#over = reason;
     this.#open.drain((pending: Pending<Question>) => {
       this.#abortOnWire(pending.id);
+      if (pending.value.callId !== undefined) this.#owed.set(pending.id, pending.value);
       pending.value.fail(aborted());
     });
+  }
+
+  /** Whether the run ended while answers may have been on their way. */
+  get isOwedAnswers(): boolean {
+    return this.#owed.size > 0;
   }
 
   async #replayedSteps(callId: string): Promise<ReplayedStep[]> {

@@ -20,7 +20,9 @@ const [one, two] = [bytes('one'), bytes('two')];
 
 describe('a blob id', () => {
   it('is the 32 bytes of the SHA-256 of the data (R39)', () => {
-    expect(Buffer.from(blobIdOf(bytes('abc'))).toString('hex')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    expect(Buffer.from(blobIdOf(bytes('abc'))).toString('hex')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
   });
 });
 
@@ -77,7 +79,10 @@ describe('a blob given to the client', () => {
   it('carries id and data, and is settled by its acknowledgement', async () => {
     const { outbox, kv, answer } = bridge();
     const given = kv.set(blobIdOf(one), one);
-    expect(outbox.of('kvServerMessage')[0]).toMatchObject({ id: 1, message: { case: 'setBlobArgs', value: { blobId: blobIdOf(one), blobData: one } } });
+    expect(outbox.of('kvServerMessage')[0]).toMatchObject({
+      id: 1,
+      message: { case: 'setBlobArgs', value: { blobId: blobIdOf(one), blobData: one } },
+    });
     answer(1, { case: 'setBlobResult', value: {} });
     await expect(given).resolves.toBeUndefined();
   });
@@ -90,14 +95,20 @@ describe('a blob given to the client', () => {
     const { kv, answer } = bridge();
     const given = kv.set(blobIdOf(one), one);
     answer(1, message);
-    await expect(given).rejects.toMatchObject({ name_: 'blob_rejected', detail: expect.stringMatching(says) as string });
+    await expect(given).rejects.toMatchObject({
+      name_: 'blob_rejected',
+      detail: expect.stringMatching(says) as string,
+    });
   });
 
   it('fails the run after its deadline', async () => {
     const { clock, kv } = bridge();
     const given = kv.set(blobIdOf(one), one);
     clock.advance(60_000);
-    await expect(given).rejects.toMatchObject({ name_: 'blob_rejected', detail: expect.stringMatching(/60 s/) as string });
+    await expect(given).rejects.toMatchObject({
+      name_: 'blob_rejected',
+      detail: expect.stringMatching(/60 s/) as string,
+    });
   });
 });
 

@@ -6,7 +6,8 @@ const table = () => {
   const clock = new StandingClock();
   const expired: string[] = [];
   const pending = new PendingTable<string>(clock);
-  const ask = (value: string, waitMs = 100, maxMs = 1_000) => pending.open(value, { waitMs, maxMs }, () => expired.push(value));
+  const ask = (value: string, waitMs = 100, maxMs = 1_000) =>
+    pending.open(value, { waitMs, maxMs }, () => expired.push(value));
   return { clock, expired, pending, ask };
 };
 
@@ -16,7 +17,12 @@ describe('open questions', () => {
     expect([ask('a').id, ask('b').id]).toEqual([1, 2]);
     pending.close(2);
     expect(ask('c').id).toBe(3);
-    expect([pending.get(1)?.value, pending.get(2), pending.get(0), pending.size]).toEqual(['a', undefined, undefined, 2]);
+    expect([pending.get(1)?.value, pending.get(2), pending.get(0), pending.size]).toEqual([
+      'a',
+      undefined,
+      undefined,
+      2,
+    ]);
   });
 
   it('expire at their deadline, once, and are gone by then (R18)', () => {

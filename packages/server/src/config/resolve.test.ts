@@ -81,7 +81,7 @@ describe('a config file', () => {
     );
   });
 
-  test('is the one asked for, else the one of the folder, else the one of the person', async () => {
+  test('[product-config-places] is the one asked for, else the one of the folder, else the one of the person', async () => {
     const of = (host: string) => `providers: { d: { type: demo } }\nlisten: { host: ${host} }`;
     await write(join(home, '.config/tandem/tandem.yaml'), of('127.0.0.3'));
     expect((await resolveWith()).listen.host).toBe('127.0.0.3');
@@ -188,7 +188,7 @@ describe('a wrong config file is refused', () => {
       'providers["a/b"]: expected letters, digits, dots, dashes and underscores, found "a/b"',
     ],
     ['a list', '- 1', 'the file: expected object, found a list'],
-  ])('for %s', async (_, text, message) => {
+  ])('[product-config-unknown-key] for %s', async (_, text, message) => {
     expect(await refusal(text, { EMPTY: '' })).toContain(message);
   });
 
@@ -223,7 +223,7 @@ describe('without a file', () => {
     return { ...config, names: config.providers.map(provider => provider.name), said: config.notices.join('\n') };
   };
 
-  test('keys of the environment configure their providers', async () => {
+  test('[product-provider-from-environment] keys of the environment configure their providers', async () => {
     const { names, providers, source } = await providersOf({
       OPENAI_API_KEY: 'sk-1',
       OPENROUTER_API_KEY: 'sk-2',

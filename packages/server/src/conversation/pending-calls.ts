@@ -5,11 +5,13 @@ import type { ModelMessage } from '@tandem/protocol/message';
 export interface PendingBatch {
   readonly message: ModelMessage;
   readonly startedAtMs: number;
+  /** Calls that must not run, and what their result says: the history keeps `{}` for arguments that were none (R57). */
+  readonly refusals?: Readonly<Record<string, string>>;
 }
 
 /** One entry of `pending_tool_calls`: the message in the form of R46, with `startedAtMs`. */
-export function writePending({ message, startedAtMs }: PendingBatch): string {
-  return JSON.stringify({ ...message, startedAtMs });
+export function writePending({ message, startedAtMs, refusals = {} }: PendingBatch): string {
+  return JSON.stringify({ ...message, startedAtMs, ...(Object.keys(refusals).length > 0 && { refusals }) });
 }
 
 /**
@@ -32,7 +34,7 @@ export function readPending(entries: readonly string[]): { batch: PendingBatch |
     if (message && toolCallsOf(message).length > 0) {
       const startedAtMs = typeof value['startedAtMs'] === 'number' ? value['startedAtMs'] : 0;
       if (whole) parts.push(...partsOf(message));
-      else whole = { message, startedAtMs };
+      else whole = { message, startedAtMs, ...refusalsOf(value['refusals']) };
     } else if (message === undefined) unreadable++;
   }
   if (!whole) return { batch: undefined, unreadable };
@@ -40,9 +42,14 @@ export function readPending(entries: readonly string[]): { batch: PendingBatch |
   return { batch: { ...whole, message: { ...whole.message, content: [...partsOf(whole.message), ...parts] } }, unreadable };
 }
 
+function refusalsOf(value: unknown): Pick<PendingBatch, 'refusals'> {
+  if (typeof value !== 'object' || value === null) return {};
+  return { refusals: Object.fromEntries(Object.entries(value).filter(([, text]) => typeof text === 'string')) };
+}
+
 function asMessage(value: unknown): ModelMessage | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { startedAtMs: _, ...rest } = value as Record<string, unknown>;
+  const { startedAtMs: _, refusals: __, ...rest } = value as Record<string, unknown>;
   try {
     return parseModelMessage(rest);
   } catch {

@@ -1,6 +1,6 @@
-import { create } from '@bufbuild/protobuf';
-import { ConversationTokenDetailsSchema } from '@tandem/protocol/agent';
-import type { ConversationTokenDetails } from '@tandem/protocol/agent';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { ConversationTokenDetailsSchema, PromptContextUsageSnapshotSchema, PromptContextUsageTreeSchema } from '@tandem/protocol/agent';
+import type { ConversationTokenDetails, PromptContextUsageTree } from '@tandem/protocol/agent';
 import type { ModelMessage } from '@tandem/protocol/message';
 
 /** Characters of the prompt by what they are; the provider counts tokens only in all. */
@@ -65,5 +65,40 @@ export function tokenDetails(usedTokens: number, maxTokens: number, sizes: reado
         characterCount: characters,
       })),
     },
+  });
+}
+
+/** The id of the node above all others; no category has it. */
+const ROOT_NODE = 'window';
+
+/**
+ * Adds what a client that asks GetPromptContextUsage works with: the tree of what fills the window, and the id of the snapshot
+ * that puts the tree beside the messages it was counted from. `put` takes the snapshot in and returns its id.
+ */
+export function addContextUsage(details: ConversationTokenDetails, rootMessages: readonly Uint8Array[], put: (data: Uint8Array) => Uint8Array): void {
+  const tree = contextUsageTree(details);
+  const snapshot = create(PromptContextUsageSnapshotSchema, { promptContextUsageTree: tree, rootPromptMessagesJson: [...rootMessages] });
+  details.promptContextUsageTree = tree;
+  details.promptContextUsageSnapshotBlobId = put(toBinary(PromptContextUsageSnapshotSchema, snapshot));
+}
+
+/** The breakdown as a tree: the whole window at the root, one node a category below it; they add up to the root exactly. */
+function contextUsageTree({ usedTokens, breakdown }: ConversationTokenDetails): PromptContextUsageTree {
+  const categories = breakdown?.categories ?? [];
+  const characterCount = categories.reduce((sum, category) => sum + (category.characterCount ?? 0), 0);
+  return create(PromptContextUsageTreeSchema, {
+    schemaVersion: 1,
+    nodes: [
+      { id: ROOT_NODE, kind: 'root', label: 'Context window', estimatedTokens: usedTokens, characterCount },
+      ...categories.map(({ id, label, estimatedTokens, characterCount: characters = 0 }) => ({
+        id,
+        parentId: ROOT_NODE,
+        kind: 'category',
+        label,
+        categoryId: id,
+        estimatedTokens,
+        characterCount: characters,
+      })),
+    ],
   });
 }

@@ -10,10 +10,3 @@ export const housekeepingPaths: ReadonlySet<string> = new Set([
   '/aiserver.v1.AnalyticsService/BootstrapStatsig',
   '/aiserver.v1.AnalyticsService/TrackEvents',
 ]);
-
-/** Calls that a later version answers. */
-export const laterPaths: ReadonlySet<string> = new Set(
-  ['GetUsableModels', 'GetDefaultModelForCli', 'GetAllowedModelIntents', 'NameAgent', 'UploadConversationBlobs', 'NotifyConversationClone', 'GetPromptContextUsage', 'UpdateConversationMetadata'].map(
-    method => `/agent.v1.AgentService/${method}`,
-  ),
-);

@@ -5,24 +5,28 @@ import type { Catalogue } from '../model/port.ts';
 import { modelItems } from '../model/model-items.ts';
 import type { Log } from '../observe/log.ts';
 import { endFrame } from '../stream/frame.ts';
+import type { Store } from '../store/port.ts';
 import type { Registry } from '../stream/registry.ts';
 import { bearerOf } from './bearer.ts';
 import { bidiAppend } from './bidi-append.ts';
+import { companionRoutes } from './companions/routes.ts';
 import { checkDoor, crossOriginHeaders } from './door.ts';
 import type { DoorOptions } from './door.ts';
-import { housekeepingPaths, laterPaths } from './housekeeping.ts';
+import { housekeepingPaths } from './housekeeping.ts';
 import type { Handler, Request, Response } from './listen.ts';
 import { letGo, reply, replyFault, replyJson } from './reply.ts';
 import { runBidi } from './run-bidi.ts';
 import { runPoll } from './run-poll.ts';
 import { runSse } from './run-sse.ts';
 import { CONNECT_PROTO } from './stream-call.ts';
+import { isGrpcWeb, replyGrpcWebFault } from './unary.ts';
 
 /** What the routes need of the server. */
 export interface RouteContext {
   readonly registry: Registry;
   readonly authenticator: Authenticator;
   readonly catalogue: Catalogue;
+  readonly store: Store;
   readonly door: DoorOptions;
   readonly log: Log;
   readonly clock: Clock;
@@ -39,6 +43,7 @@ const posts: Readonly<Record<string, Route>> = {
   '/agent.v1.AgentService/RunSSE': runSse,
   '/agent.v1.AgentService/Run': runBidi,
   '/agent.v1.AgentService/RunPoll': runPoll,
+  ...companionRoutes,
   '/auth/exchange_user_api_key'(request, response, { authenticator }) {
     const answer = authenticator.exchange(bearerOf(request));
     if (answer instanceof Fault) replyFault(response, answer);
@@ -69,7 +74,8 @@ export function routes(context: RouteContext): Handler {
     route(request, response, context).catch((error: unknown) => {
       const told = Fault.from(error);
       if (told.name_ === 'internal') context.log.error({ path: pathOf(request), error: String(error instanceof Error ? error.stack : error) }, 'a request failed by a fault of this server');
-      replyFault(response, told, told.name_ === 'wrong_content_type' ? 415 : undefined);
+      if (isGrpcWeb(request) && told.name_ !== 'wrong_content_type') replyGrpcWebFault(response, told);
+      else replyFault(response, told, told.name_ === 'wrong_content_type' ? 415 : undefined);
       letGo(request, response);
     });
   };
@@ -80,7 +86,7 @@ const pathOf = (request: Request) => (request.url ?? '').split('?')[0]!;
 async function route(request: Request, response: Response, context: RouteContext): Promise<void> {
   const refused = checkDoor(request, context.door);
   if (refused) {
-    replyFault(response, refused);
+    replyToCall(request, response, refused);
     request.resume();
     return;
   }
@@ -100,8 +106,7 @@ async function route(request: Request, response: Response, context: RouteContext
     const json = /json/.test(String(request.headers['content-type'] ?? ''));
     return json ? replyJson(response, 200, {}) : reply(response, 200, 'application/proto');
   }
-  const text = laterPaths.has(path) ? `${path} comes in a later version of tandem. Use RunSSE with BidiAppend.` : `${path} is not something this server knows.`;
-  replyToCall(request, response, fault('unimplemented', text));
+  replyToCall(request, response, fault('unimplemented', `${path} is not something this server knows.`));
 }
 
 /** A failure in the form that the call can read: an end frame under HTTP 200 for a streaming call (R6), else a unary error. */

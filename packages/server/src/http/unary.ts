@@ -1,6 +1,7 @@
 import { create, fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { fault } from '@tandem/protocol';
+import type { Code, Fault } from '@tandem/protocol';
 import { constants, brotliCompressSync, gzipSync } from 'node:zlib';
 import { limits } from '@tandem/protocol';
 import { bearerOf } from './bearer.ts';
@@ -18,11 +19,13 @@ export interface Unary<In extends DescMessage, Out extends DescMessage> {
 
 type Wire = 'proto' | 'json' | 'grpc-web';
 
+const GRPC_WEB = /^application\/grpc-web(\+proto)?\s*(;|$)/;
+
 /** The forms of one call that are taken: Connect with protobuf or JSON, and gRPC-web. */
 function wireOf(type: string): Wire {
   if (/^application\/proto\s*(;|$)/.test(type)) return 'proto';
   if (/^application\/json\s*(;|$)/.test(type)) return 'json';
-  if (/^application\/grpc-web(\+proto)?\s*(;|$)/.test(type)) return 'grpc-web';
+  if (GRPC_WEB.test(type)) return 'grpc-web';
   throw fault('wrong_content_type', `This call takes application/proto, application/json or application/grpc-web+proto, not ${JSON.stringify(type)}.`);
 }
 
@@ -60,6 +63,37 @@ function send<Out extends DescMessage>(request: Request, response: Response, sch
   const body =
     codec === 'gzip' ? gzipSync(plain) : codec === 'br' ? brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : plain;
   reply(response, 200, wire === 'json' ? 'application/json' : 'application/proto', body);
+}
+
+/** Whether a request is one of gRPC-web, whose answer is always HTTP 200: how it went stands in the last frame. */
+export function isGrpcWeb(request: Request): boolean {
+  return GRPC_WEB.test(String(request.headers['content-type'] ?? ''));
+}
+
+/** The numbers of gRPC for the codes that Connect has names for: their order, from 1. */
+const GRPC_CODES: readonly Code[] = [
+  'canceled',
+  'unknown',
+  'invalid_argument',
+  'deadline_exceeded',
+  'not_found',
+  'already_exists',
+  'permission_denied',
+  'resource_exhausted',
+  'failed_precondition',
+  'aborted',
+  'out_of_range',
+  'unimplemented',
+  'internal',
+  'unavailable',
+  'data_loss',
+  'unauthenticated',
+];
+
+/** Answers a gRPC-web call with what went wrong; the text is percent-encoded, as trailers are. */
+export function replyGrpcWebFault(response: Response, { code, detail }: Fault): void {
+  const trailers = `grpc-status: ${GRPC_CODES.indexOf(code) + 1}\r\ngrpc-message: ${encodeURIComponent(detail.toWellFormed())}\r\n`;
+  reply(response, 200, 'application/grpc-web+proto', grpcWebFrame(0x80, Buffer.from(trailers)));
 }
 
 function grpcWebPayload(body: Uint8Array): Uint8Array {

@@ -72,11 +72,11 @@ describe('a model is found', async () => {
     ['a name that only looks like a suffix', 'thinker-low', 'b/thinker-low', {}],
     ['an effort of a model that nobody described', 'shared[reasoning_effort=medium]', 'b/shared', { effort: 'medium' }],
     ['an effort suffix of a model that nobody described', 'a/shared-minimal', 'a/shared', { effort: 'minimal' }],
-  ])('by %s', (_, modelId, key, parameters) => {
+  ])('[product-model-ids] by %s', (_, modelId, key, parameters) => {
     expect(resolved(catalogue, modelId)).toEqual([key, parameters]);
   });
 
-  test('with parameters that win over suffix and variant [M02]', () => {
+  test('[product-model-ids] with parameters that win over suffix and variant (M02)', () => {
     expect(resolved(catalogue, 'thinker-high', { effort: 'low' })).toEqual(['a/thinker', { effort: 'low' }]);
     expect(resolved(catalogue, 'thinker[effort=high]', { effort: 'low' })).toEqual(['a/thinker', { effort: 'low' }]);
     expect(resolved(catalogue, 'thinker', { reasoning: 'high' })).toEqual(resolved(catalogue, 'thinker-high'));

@@ -66,7 +66,7 @@ const FOLDER = (name: string, args: Record<string, string>) => {
 };
 
 describe('the demo model', () => {
-  test('lists, reads two files at once, runs one command and reports', async () => {
+  test('[product-demo-model] lists, reads two files at once, runs one command and reports', async () => {
     const { text, made } = await play(FOLDER);
     expect(made).toEqual([
       [['Ls', { path: '.' }]],

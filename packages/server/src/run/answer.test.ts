@@ -13,10 +13,22 @@ function answerOf(...events: ModelEvent[]) {
 const text = (value: string): ModelEvent => ({ type: 'text', text: value });
 const reasoning = (value: string): ModelEvent => ({ type: 'reasoning', text: value });
 const finish: ModelEvent = { type: 'finish', reason: 'stop', usage: { outputTokens: 3 } };
-const start = (key: string, name = 'Read', providerId = `p${key}`): ModelEvent => ({ type: 'tool-start', key, name, providerId });
+const start = (key: string, name = 'Read', providerId = `p${key}`): ModelEvent => ({
+  type: 'tool-start',
+  key,
+  name,
+  providerId,
+});
 const args = (key: string, value: string): ModelEvent => ({ type: 'tool-args', key, text: value });
-const whole = (key: string, value: string, name = 'Read'): ModelEvent => ({ type: 'tool-call', key, name, providerId: `p${key}`, args: value });
-const plain = (shown: Shown[][]) => shown.map(list => list.map(one => ('call' in one ? { ...one, call: one.call.callId } : one)));
+const whole = (key: string, value: string, name = 'Read'): ModelEvent => ({
+  type: 'tool-call',
+  key,
+  name,
+  providerId: `p${key}`,
+  args: value,
+});
+const plain = (shown: Shown[][]) =>
+  shown.map(list => list.map(one => ('call' in one ? { ...one, call: one.call.callId } : one)));
 const noArgs = () => ({});
 
 describe('text and thinking', () => {
@@ -39,7 +51,11 @@ describe('text and thinking', () => {
 
   it('keeps the half of a thought apart from the text after it', () => {
     const { shown } = answerOf(reasoning('hm\ud83d'), text('so'));
-    expect(shown[1]).toEqual([{ show: 'thinking', text: '\ufffd' }, { show: 'thinking-end', durationMs: 10 }, { show: 'text', text: 'so' }]);
+    expect(shown[1]).toEqual([
+      { show: 'thinking', text: '\ufffd' },
+      { show: 'thinking-end', durationMs: 10 },
+      { show: 'text', text: 'so' },
+    ]);
   });
 
   it.each<[string, ModelEvent]>([
@@ -70,7 +86,13 @@ describe('text and thinking', () => {
 
 describe('calls', () => {
   it('are opened once, and their argument text is appended by key', () => {
-    const { shown, answer } = answerOf(start('1'), start('2', 'Ls'), args('2', '{"path'), args('1', '{}'), args('2', '":"."}'));
+    const { shown, answer } = answerOf(
+      start('1'),
+      start('2', 'Ls'),
+      args('2', '{"path'),
+      args('1', '{}'),
+      args('2', '":"."}'),
+    );
     expect(plain(shown)).toEqual([
       [{ show: 'call', call: 'call_1' }],
       [{ show: 'call', call: 'call_2' }],
@@ -91,16 +113,28 @@ describe('calls', () => {
     expect(plain(rest.shown)[2]).toEqual([{ show: 'args', call: 'call_1', text: ':"a"}' }]);
     const other = answerOf(start('1'), args('1', '{"path":"b'), whole('1', '{"path":"a"}'));
     expect(other.shown[2]).toEqual([]); // shown text cannot be taken back; the started card has the right ones (R23)
-    for (const { answer } of [late, rest, other]) expect(answer.calls[0]).toMatchObject({ args: '{"path":"a"}', whole: true });
+    for (const { answer } of [late, rest, other])
+      expect(answer.calls[0]).toMatchObject({ args: '{"path":"a"}', whole: true });
   });
 
   it('that come only as a whole are opened then', () => {
     const { shown } = answerOf(whole('1', '{"path":"a"}'));
-    expect(plain(shown)).toEqual([[{ show: 'call', call: 'call_1' }, { show: 'args', call: 'call_1', text: '{"path":"a"}' }]]);
+    expect(plain(shown)).toEqual([
+      [
+        { show: 'call', call: 'call_1' },
+        { show: 'args', call: 'call_1', text: '{"path":"a"}' },
+      ],
+    ]);
   });
 
   it('take nothing more once they are whole, and nothing under an unknown key', () => {
-    const { shown, answer } = answerOf(start('1'), whole('1', '{}'), args('1', 'junk'), args('9', 'junk'), args('1', ''));
+    const { shown, answer } = answerOf(
+      start('1'),
+      whole('1', '{}'),
+      args('1', 'junk'),
+      args('9', 'junk'),
+      args('1', ''),
+    );
     expect(shown.slice(2)).toEqual([[], [], []]);
     expect(answer.calls.map(call => call.args)).toEqual(['{}']);
   });
@@ -109,12 +143,30 @@ describe('calls', () => {
 describe('the message of an answer', () => {
   it('has all parts in order, and says which model wrote them', () => {
     const signed: ModelEvent = { type: 'reasoning-end', providerOptions: { anthropic: { signature: 'sig' } } };
-    const { answer } = answerOf(reasoning('hm'), signed, { type: 'redacted-reasoning', data: 'opaque' }, text('so'), start('1'), whole('1', '{"path":"a"}'), finish);
+    const { answer } = answerOf(
+      reasoning('hm'),
+      signed,
+      { type: 'redacted-reasoning', data: 'opaque' },
+      text('so'),
+      start('1'),
+      whole('1', '{"path":"a"}'),
+      finish,
+    );
     expect(answer.messageParts('p/m', () => ({ path: 'a' }))).toEqual([
-      { type: 'reasoning', text: 'hm', providerOptions: { anthropic: { signature: 'sig' }, tandem: { model: 'p/m', durationMs: 10 } } },
+      {
+        type: 'reasoning',
+        text: 'hm',
+        providerOptions: { anthropic: { signature: 'sig' }, tandem: { model: 'p/m', durationMs: 10 } },
+      },
       { type: 'redacted-reasoning', data: 'opaque', providerOptions: { tandem: { model: 'p/m' } } },
       { type: 'text', text: 'so' },
-      { type: 'tool-call', toolCallId: 'call_1', toolName: 'Read', args: { path: 'a' }, providerOptions: { tandem: { model: 'p/m', providerId: 'p1' } } },
+      {
+        type: 'tool-call',
+        toolCallId: 'call_1',
+        toolName: 'Read',
+        args: { path: 'a' },
+        providerOptions: { tandem: { model: 'p/m', providerId: 'p1' } },
+      },
     ]);
     expect(answer.finish).toEqual({ reason: 'stop', usage: { outputTokens: 3 } });
   });

@@ -7,7 +7,10 @@ import { Cards } from './cards.ts';
 
 const card = (path: string, error?: string): Card => ({
   case: 'readToolCall',
-  value: create(ReadToolCallSchema, { args: { path }, ...(error ? { result: { result: { case: 'error', value: { errorMessage: error } } } } : {}) }),
+  value: create(ReadToolCallSchema, {
+    args: { path },
+    ...(error ? { result: { result: { case: 'error', value: { errorMessage: error } } } } : {}),
+  }),
 });
 const close = (message: string) => card('a', message);
 const delta = create(ToolCallDeltaSchema, { delta: { case: 'shellToolCallDelta', value: {} } });
@@ -16,7 +19,13 @@ function deck() {
   const outbox = new RecordedOutbox();
   let now = 1_000;
   const cards = new Cards(outbox, () => now++);
-  const seen = () => outbox.updates.map(({ case: event, value }: any) => [event, value.callId, value.modelCallId, value.toolCall?.tool.value.args.path]);
+  const seen = () =>
+    outbox.updates.map(({ case: event, value }: any) => [
+      event,
+      value.callId,
+      value.modelCallId,
+      value.toolCall?.tool.value.args.path,
+    ]);
   return { outbox, cards, seen, last: () => outbox.updates.at(-1)!.value as any };
 }
 
@@ -75,7 +84,9 @@ describe('tool cards', () => {
     cards.start('done', 'm', card('a'), close);
     cards.complete('done', card('a'));
     cards.closeAll('The call was cancelled.');
-    const closed = outbox.updates.slice(-2).map(({ value }: any) => [value.callId, value.toolCall.tool.value.result.result]);
+    const closed = outbox.updates
+      .slice(-2)
+      .map(({ value }: any) => [value.callId, value.toolCall.tool.value.result.result]);
     expect(closed).toMatchObject([
       ['half', { case: 'error', value: { errorMessage: 'The call was cancelled.' } }],
       ['open', { case: 'error', value: { errorMessage: 'The call was cancelled.' } }],

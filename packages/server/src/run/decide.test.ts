@@ -2,11 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { decide, noAnswersYet } from './decide.ts';
 import type { AnswerCounts, AnswerFacts, Decision } from './decide.ts';
 
-const facts = (reason: AnswerFacts['reason'], more: Partial<AnswerFacts> = {}): AnswerFacts => ({ reason, hasText: false, calls: 0, usableCalls: 0, ...more });
+const facts = (reason: AnswerFacts['reason'], more: Partial<AnswerFacts> = {}): AnswerFacts => ({
+  reason,
+  hasText: false,
+  calls: 0,
+  usableCalls: 0,
+  ...more,
+});
 const text = { hasText: true };
 const call = { calls: 1, usableCalls: 1 };
 const badCall = { calls: 2, usableCalls: 0 };
-const next = (of: AnswerFacts, counts: Partial<AnswerCounts> = {}): Decision => decide(of, { ...noAnswersYet, ...counts }).decision;
+const next = (of: AnswerFacts, counts: Partial<AnswerCounts> = {}): Decision =>
+  decide(of, { ...noAnswersYet, ...counts }).decision;
 
 describe('what follows a model call (R57)', () => {
   it.each<[string, AnswerFacts, Partial<AnswerCounts>, Decision['next']]>([
@@ -17,7 +24,12 @@ describe('what follows a model call (R57)', () => {
     ['calls beside text', facts('tool-calls', { ...call, ...text }), {}, 'run-tools'],
     ['calls under the reason stop', facts('stop', call), {}, 'run-tools'],
     ['the reason tool-calls without any call', facts('tool-calls', text), {}, 'end'],
-    ['one usable call among others', facts('tool-calls', { calls: 3, usableCalls: 1 }), { unusableInARow: 3 }, 'run-tools'],
+    [
+      'one usable call among others',
+      facts('tool-calls', { calls: 3, usableCalls: 1 }),
+      { unusableInARow: 3 },
+      'run-tools',
+    ],
     ['unusable calls', facts('tool-calls', badCall), {}, 'run-tools'],
     ['unusable calls for the third time in a row', facts('tool-calls', badCall), { unusableInARow: 2 }, 'run-tools'],
     ['unusable calls for the fourth time in a row', facts('tool-calls', badCall), { unusableInARow: 3 }, 'fail'],
@@ -50,12 +62,18 @@ describe('what follows a model call (R57)', () => {
   });
 
   it('fails with what a person can act on, and nothing that makes a client replay the turn', () => {
-    const failed = [next(facts('missing', text)), next(facts('stop'), { emptyAnswers: 1 }), next(facts('tool-calls', badCall), { unusableInARow: 3 })];
-    expect(failed.map(decision => decision.next === 'fail' && [decision.fault.code, decision.fault.retryable])).toEqual([
-      ['unavailable', false],
-      ['unavailable', false],
-      ['failed_precondition', false],
-    ]);
+    const failed = [
+      next(facts('missing', text)),
+      next(facts('stop'), { emptyAnswers: 1 }),
+      next(facts('tool-calls', badCall), { unusableInARow: 3 }),
+    ];
+    expect(failed.map(decision => decision.next === 'fail' && [decision.fault.code, decision.fault.retryable])).toEqual(
+      [
+        ['unavailable', false],
+        ['unavailable', false],
+        ['failed_precondition', false],
+      ],
+    );
   });
 
   it('counts each kind for itself, and begins anew after a usable call', () => {
@@ -68,6 +86,11 @@ describe('what follows a model call (R57)', () => {
     expect(step(facts('tool-calls', badCall))).toEqual({ ...noAnswersYet, emptyAnswers: 1, unusableInARow: 1 });
     expect(step(facts('length', call))).toMatchObject({ cutCalls: 1, unusableInARow: 1 });
     expect(step(facts('length', text))).toMatchObject({ cutCalls: 1, continuations: 1 });
-    expect(step(facts('tool-calls', call))).toEqual({ emptyAnswers: 0, unusableInARow: 0, cutCalls: 1, continuations: 1 });
+    expect(step(facts('tool-calls', call))).toEqual({
+      emptyAnswers: 0,
+      unusableInARow: 0,
+      cutCalls: 1,
+      continuations: 1,
+    });
   });
 });

@@ -94,7 +94,8 @@ async function runTools(turn: Turn, answer: Answer, calls: readonly RoundCall[],
   for (const call of calls) turn.startCard(call, modelCallId);
   account.toolsStarted(calls.length);
   if (calls.some(call => call.refusal === undefined)) {
-    checkpoint.state.pendingToolCalls = [writePending({ message, startedAtMs: services.clock.now() })];
+    const refusals = Object.fromEntries(calls.flatMap(({ callId, refusal }) => (refusal === undefined ? [] : [[callId, refusal]])));
+    checkpoint.state.pendingToolCalls = [writePending({ message, startedAtMs: services.clock.now(), refusals })];
     await checkpoint.publish();
   }
   turn.settle(message, await runRound(calls, services, 'ask'));

@@ -7,6 +7,7 @@ import type { ModelMessage, ToolResultPart } from '@tandem/protocol/message';
 import type { ExecBridge, ExecCall } from '../bridge/exec.ts';
 import { pause } from '../clock.ts';
 import type { Clock } from '../clock.ts';
+import type { PendingBatch } from '../conversation/pending-calls.ts';
 import type { Log } from '../observe/log.ts';
 import type { OfferedTools } from '../tools/registry.ts';
 import type { Card, Tool, ToolContext, ToolFacts } from '../tools/tool.ts';
@@ -58,9 +59,13 @@ export function readCall(tools: OfferedTools, callId: string, name: string, raw:
   return parsed.ok ? { callId, name, tool, args: parsed.args } : { callId, name, tool, args: parsed.args, refusal: parsed.message };
 }
 
-/** The calls of a message that a checkpoint left open. */
-export function pendingCalls(tools: OfferedTools, message: ModelMessage): RoundCall[] {
-  return toolCallsOf(message).map(({ toolCallId, toolName, args }) => readCall(tools, toolCallId, toolName, JSON.stringify(args)));
+/** The calls that a checkpoint left open; one that was refused stays refused. */
+export function pendingCalls(tools: OfferedTools, { message, refusals = {} }: PendingBatch): RoundCall[] {
+  return toolCallsOf(message).map(({ toolCallId, toolName, args }) => {
+    const call = readCall(tools, toolCallId, toolName, JSON.stringify(args));
+    const refusal = refusals[toolCallId];
+    return refusal === undefined ? call : { ...call, refusal };
+  });
 }
 
 /** Runs the calls of one model call in parallel; every call has a result, whatever happens to it (R21, R29). */

@@ -7,7 +7,7 @@ import type { RunBlobs } from '../conversation/blobs.ts';
 import type { Checkpoint } from '../conversation/checkpoint.ts';
 import type { History } from '../conversation/history.ts';
 import { todoReferences } from '../conversation/todos.ts';
-import { estimateTokens, measurePrompt, tokenDetails } from '../conversation/token-details.ts';
+import { addContextUsage, estimateTokens, measurePrompt, tokenDetails } from '../conversation/token-details.ts';
 import type { PromptSize } from '../conversation/token-details.ts';
 import { Turns } from '../conversation/turns.ts';
 import type { Identity } from '../identity.ts';
@@ -95,7 +95,7 @@ export class Turn {
 
   /** Brings the state up to what the history says, and publishes it. */
   async publish(): Promise<void> {
-    const { checkpoint, history, blobs, model, services } = this.parts;
+    const { checkpoint, history, blobs, model, request, services } = this.parts;
     const { state } = checkpoint;
     state.rootPromptMessagesJson = [...history.references];
     state.turns = this.turns.references();
@@ -103,6 +103,9 @@ export class Turn {
     const sizes = this.#measure();
     const used = (this.lastUsage && usedTokens(this.lastUsage)) ?? this.#estimate(sizes);
     state.tokenDetails = tokenDetails(used, model.info.contextWindow, sizes);
+    if (request.clientSupportsPromptContextUsageRpc) {
+      addContextUsage(state.tokenDetails, state.rootPromptMessagesJson, data => blobs.put(data));
+    }
     await checkpoint.publish();
   }
 

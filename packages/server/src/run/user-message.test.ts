@@ -16,7 +16,12 @@ function read(message: MessageInitShape<typeof UserMessageSchema>, ...held: Uint
   const preFetched = held.map(value => ({ id: blobIdOf(value), value }));
   const kv = new KvBridge({ outbox: new RecordedOutbox(), clock: new StandingClock(), log: recordedLog().log });
   kv.get = async () => undefined;
-  const blobs = new RunBlobs({ kv, cache: { get: async () => undefined, put: async () => {} }, scope: { owner: 'me' }, preFetched });
+  const blobs = new RunBlobs({
+    kv,
+    cache: { get: async () => undefined, put: async () => {} },
+    scope: { owner: 'me' },
+    preFetched,
+  });
   return userModelMessage(create(UserMessageSchema, message), blobs);
 }
 
@@ -38,7 +43,10 @@ describe('a message of the user as the model reads it (§8)', () => {
 
   it('fails with the id of its text when nobody has it', async () => {
     const id = blobIdOf(bytes('gone'));
-    await expect(read({ textBlobId: id })).rejects.toMatchObject({ name_: 'blob_missing', detail: expect.stringContaining(blobKey(id)) as string });
+    await expect(read({ textBlobId: id })).rejects.toMatchObject({
+      name_: 'blob_missing',
+      detail: expect.stringContaining(blobKey(id)) as string,
+    });
   });
 
   it('has what was selected in front, each in a tag that says what it is', async () => {

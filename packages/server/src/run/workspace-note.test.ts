@@ -5,14 +5,22 @@ import { describe, expect, it } from 'vitest';
 import { workspaceNote } from './workspace-note.ts';
 
 const NOON = Date.UTC(2026, 4, 1, 12);
-const note = (context: MessageInitShape<typeof RequestContextSchema>, now = NOON) => workspaceNote(create(RequestContextSchema, context), now);
+const note = (context: MessageInitShape<typeof RequestContextSchema>, now = NOON) =>
+  workspaceNote(create(RequestContextSchema, context), now);
 const rule = (fullPath: string, content: string, type?: string, value: object = {}) =>
   ({ fullPath, content, ...(type && { type: { type: { case: type, value } } }) }) as never;
 
 describe('the note on the workspace (§9)', () => {
   it('says that it is from the system, and where the work is', () => {
     const text = note({
-      env: { osVersion: 'linux 6.1', shell: 'zsh', workspacePaths: ['/w/one', '/w/two'], terminalsFolder: '/w/.t', timeZone: 'UTC', processWorkingDirectory: '/w/one/sub' },
+      env: {
+        osVersion: 'linux 6.1',
+        shell: 'zsh',
+        workspacePaths: ['/w/one', '/w/two'],
+        terminalsFolder: '/w/.t',
+        timeZone: 'UTC',
+        processWorkingDirectory: '/w/one/sub',
+      },
     });
     expect(text.split('\n')).toEqual([
       expect.stringContaining('from the system, not from the user'),
@@ -58,7 +66,9 @@ describe('the note on the workspace (§9)', () => {
     });
     expect(text).toContain('<rule path="/r/always.md">\nBe brief.\n</rule>');
     expect(text).toContain('<rule path="/r/ts.md" for="*.ts, *.tsx">\nNo any.\n</rule>');
-    expect(text).toContain('<rule path="/r/db.md">Read this file when it fits the work: working on the database</rule>');
+    expect(text).toContain(
+      '<rule path="/r/db.md">Read this file when it fits the work: working on the database</rule>',
+    );
     for (const shown of ['Be kind.', 'Be careful.']) expect(text).toContain(shown);
     for (const hidden of ['never shown', 'by hand only', 'switched off']) expect(text).not.toContain(hidden);
   });
@@ -67,7 +77,11 @@ describe('the note on the workspace (§9)', () => {
     const long = note({ rules: [rule('/r/long.md', 'x'.repeat(60_010), 'global')] });
     expect(long).toContain('[cut: 10 characters more in the file]');
     const childrenFiles = Array.from({ length: 300 }, (_, at) => ({ name: `file${at}` }));
-    const tree = note({ projectLayouts: [{ absPath: '/w', childrenFiles, childrenDirs: [{ absPath: '/w/src', childrenFiles: [{ name: 'a.ts' }] }] }] });
+    const tree = note({
+      projectLayouts: [
+        { absPath: '/w', childrenFiles, childrenDirs: [{ absPath: '/w/src', childrenFiles: [{ name: 'a.ts' }] }] },
+      ],
+    });
     expect(tree).toContain('/w/\n  src/\n    a.ts\n  file0\n');
     expect(tree).toContain('[cut: 103 lines more]');
   });
@@ -79,7 +93,12 @@ describe('the note on the workspace (§9)', () => {
         { fullPath: '/s/pdf.md', description: 'reads PDF files' },
         { fullPath: '/s/secret.md', description: 'only for people', disableModelInvocation: true },
       ],
-      skillOptions: { skillDescriptors: [{ name: 'deploy', description: 'ships it', readmeFilePath: '/s/deploy.md' }, { name: 'pdf', description: 'twice', readmeFilePath: '/s/pdf.md' }] },
+      skillOptions: {
+        skillDescriptors: [
+          { name: 'deploy', description: 'ships it', readmeFilePath: '/s/deploy.md' },
+          { name: 'pdf', description: 'twice', readmeFilePath: '/s/pdf.md' },
+        ],
+      },
       mcpInstructions: [{ serverName: 'Zoo', serverIdentifier: 'zoo', instructions: 'Feed first.' }],
       hooksAdditionalContext: 'The build is red.',
       conversationNotesListing: 'note 1',

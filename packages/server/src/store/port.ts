@@ -56,9 +56,36 @@ export interface Ledger {
   runs(scope: Scope, conversationId: string): Promise<RunRecord[]>;
 }
 
+/** What a client told of a conversation beside its messages. */
+export interface ConversationMetadata {
+  /** Empty when it has none yet. */
+  readonly name: string;
+  readonly workspacePaths: readonly string[];
+}
+
+/** A change of metadata; what is undefined stays as it was. */
+export interface MetadataChange {
+  readonly name?: string | undefined;
+  /** A name that is there already stays. */
+  readonly onlySetNameIfEmpty: boolean;
+  readonly workspacePaths?: readonly string[] | undefined;
+}
+
+export interface Conversations {
+  /** What is known of a conversation, or undefined; data sealed with another key counts as unknown. */
+  metadata(scope: Scope, conversationId: string): Promise<ConversationMetadata | undefined>;
+  updateMetadata(scope: Scope, conversationId: string, change: MetadataChange): Promise<void>;
+  /**
+   * Gives a copy what is known of its source: metadata, unless it has its own, and the exec records of calls that it has none
+   * of, so that doing it again changes nothing. What is sealed stays sealed.
+   */
+  clone(scope: Scope, from: string, to: string): Promise<void>;
+}
+
 export interface Store {
   readonly blobs: BlobCache;
   readonly ledger: Ledger;
+  readonly conversations: Conversations;
   /** 32 random bytes made once for this store; signs access tokens, so that they survive a restart. */
   readonly secret: Uint8Array;
   close(): Promise<void>;

@@ -95,7 +95,7 @@ export class Registry {
     let entry = this.#streams.get(keyOf(owner, requestId));
     if (entry?.stream.state.tag === 'ended') {
       const isAgain = isRunRequest && seqno <= 1 && entry.requestHash !== undefined && Buffer.compare(entry.requestHash, digest(bytes)) !== 0;
-      if (!isAgain) return;
+      if (!isAgain) return entry.stream.accept(seqno, message, headers, bytes.length);
       entry = undefined;
     }
     if (!entry) {

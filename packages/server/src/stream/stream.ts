@@ -57,6 +57,8 @@ export class Stream implements Outbox {
   #state: StreamState = { tag: 'waiting' };
   #cancelTimer: (() => void) | undefined;
   #isPolled = false;
+  /** The execs of the run that ended with questions open, and the appends that came for them since. */
+  #owed: { readonly exec: Run['exec']; readonly taken: Set<number> } | undefined;
   #reader: { promise: Promise<void>; resolve: () => void } | undefined;
 
   constructor(options: StreamOptions) {
@@ -101,7 +103,7 @@ export class Stream implements Outbox {
    * Whatever the stream is doing, a readable append is acknowledged; what it means for the run shows on the stream.
    */
   async accept(seqno: number, message: AgentClientMessage, headers: RequestHeaders, bytes: number): Promise<void> {
-    if (this.#state.tag === 'ended') return;
+    if (this.#state.tag === 'ended') return this.#acceptLate(seqno, message);
     const earlier = this.#accepting.get(seqno);
     if (earlier) return earlier;
     if (this.#inbox.has(seqno)) return;
@@ -122,6 +124,15 @@ export class Stream implements Outbox {
     } else if (taken === 'far') {
       this.#log.warn({ seqno, next: this.#inbox.next }, 'an append is numbered far ahead and was dropped');
     }
+  }
+
+  /** A result that crossed the end of its run on the way is acknowledged like any other, so the ledger has it like any other (R7, R48). */
+  async #acceptLate(seqno: number, { message }: AgentClientMessage): Promise<void> {
+    if (!this.#owed || message.case !== 'execClientMessage' || this.#inbox.has(seqno)) return;
+    const { exec, taken } = this.#owed;
+    if (taken.has(seqno) || taken.size >= limits.heldMessages) return;
+    taken.add(seqno);
+    await exec.record(message.value, seqno);
   }
 
   /** The client's direction was closed in order: nothing more will come up (R20). A stream without a run has nothing to wait for. */
@@ -256,6 +267,8 @@ export class Stream implements Outbox {
   /** Queues the one end frame (R53). The first call decides. */
   end(reason: Fault | undefined): void {
     if (this.#state.tag === 'ended') return;
+    const exec = this.run?.exec;
+    if (exec?.isOwedAnswers) this.#owed = { exec, taken: new Set() };
     this.#state = { tag: 'ended' };
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;

@@ -188,6 +188,82 @@ export function describeStore(adapter: string, makePlace: () => StorePlace): voi
       });
     });
 
+    describe('the conversations', () => {
+      const always = { onlySetNameIfEmpty: false };
+
+      it('keeps a name and folders, and what a change leaves out stays', async () => {
+        expect(await store.conversations.metadata(anna, 'c')).toBeUndefined();
+        await store.conversations.updateMetadata(anna, 'c', { ...always, name: 'One', workspacePaths: ['/a'] });
+        await store.conversations.updateMetadata(anna, 'c', always);
+        await reopen();
+        expect(await store.conversations.metadata(anna, 'c')).toEqual({ name: 'One', workspacePaths: ['/a'] });
+        await store.conversations.updateMetadata(anna, 'c', { ...always, workspacePaths: ['/b', '/c'] });
+        await store.conversations.updateMetadata(anna, 'c', { ...always, name: 'Two' });
+        expect(await store.conversations.metadata(anna, 'c')).toEqual({ name: 'Two', workspacePaths: ['/b', '/c'] });
+      });
+
+      it('leaves a name alone that only an empty one was to give way to', async () => {
+        await store.conversations.updateMetadata(anna, 'c', { name: 'First', onlySetNameIfEmpty: true });
+        await store.conversations.updateMetadata(anna, 'c', { name: 'Second', onlySetNameIfEmpty: true, workspacePaths: ['/a'] });
+        expect(await store.conversations.metadata(anna, 'c')).toEqual({ name: 'First', workspacePaths: ['/a'] });
+      });
+
+      it('shows nobody the metadata of another owner, nor that under another key', async () => {
+        const sealed: Scope = { owner: 'anna', sealKey: new Uint8Array(32).fill(7) };
+        await store.conversations.updateMetadata(sealed, 'c', { ...always, name: 'Private' });
+        expect(await store.conversations.metadata(anna, 'c')).toBeUndefined();
+        expect(await store.conversations.metadata(bert, 'c')).toBeUndefined();
+        expect(await store.conversations.metadata(sealed, 'c')).toMatchObject({ name: 'Private' });
+      });
+
+      it('gives a copy the metadata and every exec record of its source, once however often it is told', async () => {
+        await store.conversations.updateMetadata(anna, 'source', { ...always, name: 'Source' });
+        for (const seqno of [4, 5, 6]) await store.ledger.recordExec(anna, record({ conversationId: 'source', seqno }));
+        await store.ledger.recordExec(anna, record({ conversationId: 'source', callId: 'call-2' }));
+        await store.ledger.recordExec(bert, record({ conversationId: 'source', callId: 'call-3' }));
+        await store.conversations.clone(anna, 'source', 'copy');
+        await store.conversations.clone(anna, 'source', 'copy');
+        const copied = await store.ledger.execRecords(anna, 'copy', 'call-1');
+        expect(copied.map(({ seqno, requestId, bytes: data }) => [seqno, requestId, textOf(data)])).toEqual(
+          [4, 5, 6].map(seqno => [seqno, 'request-1', 'result']),
+        );
+        expect(copied.every(({ argsHash }) => Buffer.compare(argsHash, record().argsHash) === 0)).toBe(true);
+        expect(await store.ledger.execRecords(anna, 'copy', 'call-2')).toHaveLength(1);
+        expect(await store.ledger.execRecords(anna, 'copy', 'call-3')).toEqual([]);
+        expect(await store.ledger.execRecords(anna, 'source', 'call-1')).toHaveLength(3);
+        expect(await store.conversations.metadata(anna, 'copy')).toEqual({ name: 'Source', workspacePaths: [] });
+      });
+
+      it('leaves what a copy has of its own, and copies nothing from a source that nobody knows', async () => {
+        await store.conversations.updateMetadata(anna, 'source', { ...always, name: 'Source' });
+        await store.ledger.recordExec(anna, record({ conversationId: 'source', seqno: 4 }));
+        await store.conversations.updateMetadata(anna, 'copy', { ...always, name: 'Copy' });
+        await store.ledger.recordExec(anna, record({ conversationId: 'copy', seqno: 9 }));
+        await store.conversations.clone(anna, 'source', 'copy');
+        await store.conversations.clone(anna, 'unknown', 'copy');
+        await store.conversations.clone(bert, 'source', 'copy');
+        expect((await store.ledger.execRecords(anna, 'copy', 'call-1')).map(({ seqno }) => seqno)).toEqual([9]);
+        expect(await store.conversations.metadata(anna, 'copy')).toMatchObject({ name: 'Copy' });
+        expect(await store.conversations.metadata(bert, 'copy')).toBeUndefined();
+      });
+
+      it('keeps what is sealed sealed in the copy', async () => {
+        const sealed: Scope = { owner: 'anna', sealKey: new Uint8Array(32).fill(7) };
+        await store.ledger.recordExec(sealed, record({ conversationId: 'source' }));
+        await store.conversations.clone(anna, 'source', 'copy');
+        expect(await store.ledger.execRecords(anna, 'copy', 'call-1')).toEqual([]);
+        expect((await store.ledger.execRecords(sealed, 'copy', 'call-1')).map(one => textOf(one.bytes))).toEqual(['result']);
+      });
+
+      it('forgets metadata that was not told for 90 days, and none before', async () => {
+        await store.conversations.updateMetadata(anna, 'c', { ...always, name: 'Old' });
+        clock.advance(89.9 * DAY);
+        expect(await store.conversations.metadata(anna, 'c')).toBeDefined();
+        clock.advance(0.2 * DAY);
+        expect(await store.conversations.metadata(anna, 'c')).toBeUndefined();
+      });
+    });
+
     it('makes its secret once: 32 bytes that stay, and that no other store has', async () => {
       const { secret } = store;
       expect(secret).toHaveLength(32);

@@ -86,7 +86,10 @@ export class McpConnection {
   /** Does one thing with the server, under the deadline of a call. Rejects with what the server or the connection said. */
   async use<T>(
     signal: AbortSignal,
-    work: (client: Client, options: { signal: AbortSignal; timeout: number; resetTimeoutOnProgress: boolean }) => Promise<T>,
+    work: (
+      client: Client,
+      options: { signal: AbortSignal; timeout: number; resetTimeoutOnProgress: boolean },
+    ) => Promise<T>,
   ): Promise<T> {
     const { client } = await this.connect();
     signal.throwIfAborted();
@@ -111,7 +114,6 @@ export class McpConnection {
     const { StreamableHTTPClientTransport, SSEClientTransport } = await import('@modelcontextprotocol/client');
     const init = { requestInit: { headers: config.headers ?? {} } };
     // The older transport is what some servers still speak; the platform's library marks it as outdated for that.
-    // oxlint-disable-next-line typescript/no-deprecated
     const sse = () => new SSEClientTransport(new URL(config.url), init);
     if (config.type === 'sse') return await this.openOver(sse());
     try {
@@ -138,7 +140,8 @@ export class McpConnection {
     const options = { timeout: CONNECT_DEADLINE };
     try {
       await client.connect(transport, options);
-      const tools = client.getServerCapabilities()?.tools === undefined ? [] : (await client.listTools({}, options)).tools;
+      const tools =
+        client.getServerCapabilities()?.tools === undefined ? [] : (await client.listTools({}, options)).tools;
       return { client, tools, instructions: client.getInstructions() ?? '' };
     } catch (error) {
       await client.close().catch(() => undefined); // it may never have been open
@@ -169,9 +172,36 @@ export class McpConnection {
 }
 
 /** The environment of a server: what programs need to run, and what its entry says. Nothing else of ours, where keys may be. */
-const INHERITED = ['HOME', 'LANG', 'LC_ALL', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'SYSTEMROOT', 'APPDATA', 'LOCALAPPDATA', 'PATHEXT', 'TEMP', 'USERPROFILE', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'NODE_EXTRA_CA_CERTS'];
+const INHERITED = [
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'LOGNAME',
+  'PATH',
+  'SHELL',
+  'TERM',
+  'TMPDIR',
+  'TZ',
+  'USER',
+  'XDG_CACHE_HOME',
+  'XDG_CONFIG_HOME',
+  'XDG_DATA_HOME',
+  'SYSTEMROOT',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'PATHEXT',
+  'TEMP',
+  'USERPROFILE',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+];
 
-function stdioTransport(config: McpServerConfig & { command: string }, env: NodeJS.ProcessEnv): StdioTransport {
+function stdioTransport(config: Extract<McpServerConfig, { command: string }>, env: NodeJS.ProcessEnv): StdioTransport {
   const inherited = Object.fromEntries(INHERITED.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])));
   return new StdioTransport({
     command: config.command,
@@ -193,7 +223,8 @@ async function withoutStandingStream(url: string | URL, init?: RequestInit): Pro
 function statusOf(error: unknown): number | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     const { status, code, data } = at as { status?: unknown; code?: unknown; data?: { status?: unknown } };
-    for (const number of [status, data?.status, code]) if (typeof number === 'number' && number >= 100 && number < 600) return number;
+    for (const number of [status, data?.status, code])
+      if (typeof number === 'number' && number >= 100 && number < 600) return number;
   }
   return undefined;
 }

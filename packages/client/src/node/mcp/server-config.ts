@@ -101,13 +101,16 @@ function parseConfig(
   return {
     url: filled,
     ...(type === 'sse' || type === 'http' ? { type } : {}),
-    headers: Object.fromEntries(Object.entries(textMap('headers', headers)).map(([name, value]) => [name, fill(value)])),
+    headers: Object.fromEntries(
+      Object.entries(textMap('headers', headers)).map(([name, value]) => [name, fill(value)]),
+    ),
   };
 }
 
 function texts(name: string, value: unknown): string[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value) || value.some(item => typeof item !== 'string')) throw new Error(`${name} has to be a list of texts`);
+  if (!Array.isArray(value) || value.some(item => typeof item !== 'string'))
+    throw new Error(`${name} has to be a list of texts`);
   return value as string[];
 }
 

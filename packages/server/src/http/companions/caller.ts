@@ -23,6 +23,7 @@ const ID_CHARACTERS = 256;
  */
 export function conversationIdOf(field: string, id: string): string {
   if (id === '') throw fault('bad_request', `${field} is empty. Send the id of the conversation.`);
-  if (id.length > ID_CHARACTERS) throw fault('bad_request', `${field} has ${id.length} characters; the limit is ${ID_CHARACTERS}.`);
+  if (id.length > ID_CHARACTERS)
+    throw fault('bad_request', `${field} has ${id.length} characters; the limit is ${ID_CHARACTERS}.`);
   return id;
 }

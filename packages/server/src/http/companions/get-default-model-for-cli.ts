@@ -4,7 +4,10 @@ import type { Unary } from '../unary.ts';
 import { modelDetails } from './model-details.ts';
 
 /** GetDefaultModelForCli: the model of a run that names none. */
-export const getDefaultModelForCli: Unary<typeof GetDefaultModelForCliRequestSchema, typeof GetDefaultModelForCliResponseSchema> = {
+export const getDefaultModelForCli: Unary<
+  typeof GetDefaultModelForCliRequestSchema,
+  typeof GetDefaultModelForCliResponseSchema
+> = {
   input: GetDefaultModelForCliRequestSchema,
   output: GetDefaultModelForCliResponseSchema,
   handle(_message, _caller, { catalogue }) {

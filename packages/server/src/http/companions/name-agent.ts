@@ -1,4 +1,4 @@
-import { fault } from '@tandem/protocol';
+import { Fault, fault } from '@tandem/protocol';
 import { NameAgentRequestSchema, NameAgentResponseSchema } from '@tandem/protocol/agent';
 import type { Clock } from '../../clock.ts';
 import { DEFAULT_LIMITS } from '../../config/limits.ts';
@@ -29,8 +29,9 @@ export const nameAgent: Unary<typeof NameAgentRequestSchema, typeof NameAgentRes
     try {
       return { name: readTitle(await askForTitle(model, parameters, userMessage, clock)) || plain };
     } catch (error) {
-      // the person gets the plain title; why there is no better one is for the operator
-      log.warn({ model: model.info.key, error: error instanceof Error ? error.message : String(error) }, 'a title was made without the model');
+      // the person gets the plain title; the operator learns why, but no text, since a provider may repeat the message in it
+      const { name_: reason, code } = Fault.from(error);
+      log.warn({ model: model.info.key, reason, code }, 'a title was made without the model');
       return { name: plain };
     }
   },
@@ -40,7 +41,12 @@ export const nameAgent: Unary<typeof NameAgentRequestSchema, typeof NameAgentRes
 const isDemo = ({ info }: Model) => info.id === 'demo';
 
 /** The beginning of the model's answer. One try: a title is not worth more. */
-async function askForTitle(model: Model, parameters: Record<string, string>, message: string, clock: Clock): Promise<string> {
+async function askForTitle(
+  model: Model,
+  parameters: Record<string, string>,
+  message: string,
+  clock: Clock,
+): Promise<string> {
   const abort = new AbortController();
   const cancelTimer = clock.after(TITLE_WAIT_MS, () => {
     abort.abort(fault('provider_silent', `The model gave no title within ${TITLE_WAIT_MS / 1000} s.`));

@@ -6,7 +6,10 @@ import { conversationIdOf, scopeOf } from './caller.ts';
  * NotifyConversationClone: what is known of the source holds for its copy, so that calls which the copy has pending are not run
  * again (R48, F20). A source that this server never saw has nothing to copy.
  */
-export const notifyConversationClone: Unary<typeof NotifyConversationCloneRequestSchema, typeof NotifyConversationCloneResponseSchema> = {
+export const notifyConversationClone: Unary<
+  typeof NotifyConversationCloneRequestSchema,
+  typeof NotifyConversationCloneResponseSchema
+> = {
   input: NotifyConversationCloneRequestSchema,
   output: NotifyConversationCloneResponseSchema,
   async handle({ conversationId, sourceConversationId }, caller, { store }) {

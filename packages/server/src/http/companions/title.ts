@@ -26,6 +26,10 @@ export function plainTitle(message: string): string {
 
 function shorten(line: string): string {
   // a control character in a title would end up on somebody's terminal
-  const words = line.replace(/[\p{Cc}\p{Cf}]/gu, ' ').trim().split(/\s+/).slice(0, TITLE_WORDS);
+  const words = line
+    .replace(/[\p{Cc}\p{Cf}]/gu, ' ')
+    .trim()
+    .split(/\s+/)
+    .slice(0, TITLE_WORDS);
   return Array.from(words.join(' ')).slice(0, TITLE_CHARACTERS).join('').replace(CLOSING, '');
 }

@@ -1,5 +1,8 @@
 import { fault } from '@tandem/protocol';
-import { UpdateConversationMetadataRequestSchema, UpdateConversationMetadataResponseSchema } from '@tandem/protocol/agent';
+import {
+  UpdateConversationMetadataRequestSchema,
+  UpdateConversationMetadataResponseSchema,
+} from '@tandem/protocol/agent';
 import type { Unary } from '../unary.ts';
 import { conversationIdOf, scopeOf } from './caller.ts';
 
@@ -10,7 +13,10 @@ const WORKSPACE_PATHS = 100;
 const PATH_CHARACTERS = 4_096;
 
 /** UpdateConversationMetadata: keeps the name and the folders of a conversation; what a request leaves out stays as it was. */
-export const updateConversationMetadata: Unary<typeof UpdateConversationMetadataRequestSchema, typeof UpdateConversationMetadataResponseSchema> = {
+export const updateConversationMetadata: Unary<
+  typeof UpdateConversationMetadataRequestSchema,
+  typeof UpdateConversationMetadataResponseSchema
+> = {
   input: UpdateConversationMetadataRequestSchema,
   output: UpdateConversationMetadataResponseSchema,
   async handle({ conversationId, name, onlySetNameIfEmpty = false, workspacePaths }, caller, { store }) {
@@ -19,10 +25,17 @@ export const updateConversationMetadata: Unary<typeof UpdateConversationMetadata
       throw fault('bad_request', `name has ${name.length} characters; the limit is ${NAME_CHARACTERS}.`);
     }
     if (workspacePaths.length > WORKSPACE_PATHS) {
-      throw fault('bad_request', `workspace_paths has ${workspacePaths.length} entries; the limit is ${WORKSPACE_PATHS}.`);
+      throw fault(
+        'bad_request',
+        `workspace_paths has ${workspacePaths.length} entries; the limit is ${WORKSPACE_PATHS}.`,
+      );
     }
     workspacePaths.forEach(({ length }, index) => {
-      if (length > PATH_CHARACTERS) throw fault('bad_request', `workspace_paths[${index}] has ${length} characters; the limit is ${PATH_CHARACTERS}.`);
+      if (length > PATH_CHARACTERS)
+        throw fault(
+          'bad_request',
+          `workspace_paths[${index}] has ${length} characters; the limit is ${PATH_CHARACTERS}.`,
+        );
     });
     await store.conversations.updateMetadata(scopeOf(caller), id, {
       name,

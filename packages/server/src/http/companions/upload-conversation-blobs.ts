@@ -12,7 +12,10 @@ const BATCH_BYTES = 4 * 1024 * 1024;
  * UploadConversationBlobs: keeps blobs for the runs of their owner, which then do not ask the client for them (R43, F20). All or
  * none is kept. Each request is complete in itself, so which chunk of how many it is changes nothing.
  */
-export const uploadConversationBlobs: Unary<typeof UploadConversationBlobsRequestSchema, typeof UploadConversationBlobsResponseSchema> = {
+export const uploadConversationBlobs: Unary<
+  typeof UploadConversationBlobsRequestSchema,
+  typeof UploadConversationBlobsResponseSchema
+> = {
   input: UploadConversationBlobsRequestSchema,
   output: UploadConversationBlobsResponseSchema,
   async handle({ conversationId, blobs }, caller, { store }) {
@@ -37,9 +40,16 @@ export const uploadConversationBlobs: Unary<typeof UploadConversationBlobsReques
 
 /** @throws Fault `bad_request`, naming the blob, when its id is not the hash of its data (R39, R41). */
 function verify({ id, value }: BlobEntry, index: number): void {
-  if (!isBlobId(id)) throw fault('bad_request', `blobs[${index}].id has ${id.length} bytes; the id of a blob is the SHA-256 of its data, 32 bytes.`);
+  if (!isBlobId(id))
+    throw fault(
+      'bad_request',
+      `blobs[${index}].id has ${id.length} bytes; the id of a blob is the SHA-256 of its data, 32 bytes.`,
+    );
   if (Buffer.compare(blobIdOf(value), id) !== 0) {
-    throw fault('bad_request', `blobs[${index}] is not what its id says: ${blobKey(id)} is not the SHA-256 of its ${value.length} bytes. No blob of this request was kept.`);
+    throw fault(
+      'bad_request',
+      `blobs[${index}] is not what its id says: ${blobKey(id)} is not the SHA-256 of its ${value.length} bytes. No blob of this request was kept.`,
+    );
   }
 }
 

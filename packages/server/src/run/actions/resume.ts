@@ -18,7 +18,7 @@ export async function resumeAction(turn: Turn, pending: { batch: PendingBatch | 
   const { batch, unreadable } = pending;
   if (batch) {
     const modelCallId = identity.uuid();
-    const calls = pendingCalls(tools, batch.message);
+    const calls = pendingCalls(tools, batch);
     for (const call of calls) turn.startCard(call, modelCallId);
     account.toolsStarted(calls.length);
     turn.settle(batch.message, await runRound(calls, services, 'replay'));

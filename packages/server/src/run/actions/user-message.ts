@@ -48,7 +48,7 @@ async function closePending(turn: Turn, action: UserMessageAction, batch: Pendin
   const { checkpoint, blobs, services, tools } = turn.parts;
   turn.turns = await Turns.resume(blobs, checkpoint.state.turns);
   const resolutions = clientResolutions(action.interruptedPendingToolCallResolutions);
-  const calls = pendingCalls(tools, batch.message).map(call => {
+  const calls = pendingCalls(tools, batch).map(call => {
     const known = call.tool && resolutions.get(call.callId)?.(call.tool, call.args, { callId: call.callId, facts: services.facts });
     return known ? { ...call, known } : call;
   });

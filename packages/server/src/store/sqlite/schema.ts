@@ -18,4 +18,9 @@ export const migrations: readonly string[] = [
    ) STRICT;
    CREATE INDEX runs_by_conversation ON runs (owner, conversation_id, ended_at);`,
   `ALTER TABLE exec_records ADD COLUMN request_id TEXT NOT NULL DEFAULT '';`,
+  `CREATE TABLE conversations (
+     owner TEXT NOT NULL, conversation_id TEXT NOT NULL, sealed INTEGER NOT NULL, written_at INTEGER NOT NULL, data BLOB NOT NULL,
+     UNIQUE (owner, conversation_id)
+   ) STRICT;
+   CREATE INDEX conversations_by_age ON conversations (written_at);`,
 ];

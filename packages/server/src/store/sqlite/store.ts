@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import type { ExecRecord, RunRecord, Scope, Store } from '../port.ts';
 import { openBytes, sealBytes } from '../seal.ts';
+import { openConversations } from './conversations.ts';
 import { migrations } from './schema.ts';
 
 export interface SqliteOptions {
@@ -15,6 +16,8 @@ export interface SqliteOptions {
   readonly blobBytes?: number;
   /** How long exec and run records are kept. Default 7 days: a client that retries does so within minutes, a person within days. */
   readonly recordDays?: number;
+  /** How long names and folders of a conversation are kept after they were last told. Default 90 days: they are small. */
+  readonly metadataDays?: number;
 }
 
 const DAY = 86_400_000;
@@ -23,7 +26,7 @@ const SWEEP_EVERY_BYTES = 32 * 1024 * 1024;
 
 /** Opens the embedded store. WAL with `synchronous=NORMAL`: what was written survives a crash of the process. */
 export function openSqliteStore(options: SqliteOptions): Store {
-  const { file, clock, blobBytes = 1024 ** 3, recordDays = 7 } = options;
+  const { file, clock, blobBytes = 1024 ** 3, recordDays = 7, metadataDays = 90 } = options;
   if (file !== ':memory:') makeFolder(dirname(file));
   const database = new DatabaseSync(file);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;');
@@ -62,11 +65,12 @@ export function openSqliteStore(options: SqliteOptions): Store {
   const open = (scope: Scope, data: Uint8Array, sealed: number) =>
     !sealed ? data : scope.sealKey ? openBytes(scope.sealKey, data) : undefined;
 
-  function transaction(work: () => void): void {
+  function transaction<Result>(work: () => Result): Result {
     database.exec('BEGIN IMMEDIATE');
     try {
-      work();
+      const result = work();
       database.exec('COMMIT');
+      return result;
     } catch (error) {
       database.exec('ROLLBACK');
       throw error;
@@ -88,10 +92,13 @@ export function openSqliteStore(options: SqliteOptions): Store {
     }
   }
 
+  const conversations = openConversations({ database, clock, transaction, seal, open });
+
   function sweepRecords(): void {
     const before = clock.now() - recordDays * DAY;
     deleteOldExec.run(before);
     deleteOldRuns.run(before);
+    conversations.sweep(clock.now() - metadataDays * DAY);
   }
 
   let unswept = 0;
@@ -104,6 +111,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
 
   return {
     secret,
+    conversations,
     blobs: {
       async get(scope, id) {
         const row = selectBlob.get(scope.owner, id) as { data: Uint8Array; sealed: number } | undefined;

@@ -1,0 +1,65 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { openTunnel, proxyHeaders, proxyOf } from './proxy.ts';
+
+/** One request of HTTP/1.1. */
+export interface HttpRequest {
+  url: URL;
+  method: string;
+  headers: Record<string, string>;
+  body?: Uint8Array | undefined;
+  signal: AbortSignal;
+  /** Names proxies. */
+  env: NodeJS.ProcessEnv;
+  /** Finds the address of a host, instead of the system. */
+  lookup?: LookupFunction;
+  /** Connections to use again; each request has its own when absent. */
+  agents?: { http: http.Agent; https: https.Agent } | undefined;
+}
+
+/** Sends one request, through the proxy that the environment names. Resolves with the head of the answer; no redirect is followed. */
+export async function sendRequest(request: HttpRequest): Promise<http.IncomingMessage> {
+  const { url, env, signal } = request;
+  const proxy = proxyOf(url, env);
+  const isSecure = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port || (isSecure ? 443 : 80));
+  const path = `${url.pathname}${url.search}`;
+  const common = { method: request.method, signal, headers: { host: url.host, ...request.headers } };
+  if (proxy === undefined) {
+    const agent = isSecure ? request.agents?.https : request.agents?.http;
+    const options = {
+      ...common,
+      host,
+      port,
+      path,
+      agent: agent ?? false,
+      ...(request.lookup === undefined ? {} : { lookup: request.lookup }),
+    };
+    return await finish(isSecure ? https.request(options) : http.request(options), request.body);
+  }
+  if (!isSecure) {
+    const headers = { ...common.headers, ...proxyHeaders(proxy) };
+    const to = {
+      host: proxy.hostname.replace(/^\[|\]$/g, ''),
+      port: proxy.port || (proxy.protocol === 'https:' ? 443 : 80),
+    };
+    const options = { ...common, ...to, headers, path: url.href, agent: false };
+    return await finish(proxy.protocol === 'https:' ? https.request(options) : http.request(options), request.body);
+  }
+  const tunnel: Duplex = await openTunnel(proxy, `${url.hostname}:${port}`, signal);
+  const createConnection = () => connectTls({ socket: tunnel, servername: host, ALPNProtocols: ['http/1.1'] });
+  return await finish(https.request({ ...common, host, port, path, agent: false, createConnection }), request.body);
+}
+
+function finish(outgoing: http.ClientRequest, body: Uint8Array | undefined): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', resolve);
+    // Errors after the head reach the reader of the body; without a listener they would end the process.
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
