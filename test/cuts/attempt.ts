@@ -9,12 +9,25 @@ import { StreamWatch } from './stream-watch.ts';
 
 export type ClientMessage = MessageInitShape<typeof AgentClientMessageSchema>['message'];
 
+/** What the client did for one question of a tool, in one or several messages. */
+export interface ExecAnswer {
+  /** The question: its call, kind and arguments, the same in every attempt. */
+  readonly key: string;
+  readonly callId: string;
+  /** How often the client has run it. */
+  readonly run: number;
+  readonly parts: number;
+  /** Numbers of the parts that the server acknowledged, and of those that it wrote. */
+  readonly acknowledged: Set<number>;
+  readonly written: Set<number>;
+}
+
 /** One append: its number and bytes, and what its acknowledgement means to the client. */
 export interface Up {
   readonly seqno: number;
   readonly bytes: Uint8Array;
-  /** A question of the server that this answers for good. */
-  readonly settles?: { readonly key: string; readonly callId: string; readonly run: number };
+  /** The answer to a question that this is a part of. */
+  readonly answer?: ExecAnswer;
   /** The blob that this acknowledges. */
   readonly blob?: string;
 }
@@ -103,12 +116,12 @@ export class Attempt {
   }
 
   /** Numbers a message and puts it in line. */
-  enqueue(message: ClientMessage, meaning: Pick<Up, 'settles' | 'blob'> = {}): void {
+  enqueue(message: ClientMessage, meaning: Pick<Up, 'answer' | 'blob'> = {}): void {
     this.queue.push(this.number(message, meaning));
   }
 
   /** Numbers a message that goes past the line, as a heartbeat does. */
-  number(message: ClientMessage, meaning: Pick<Up, 'settles' | 'blob'> = {}): Up {
+  number(message: ClientMessage, meaning: Pick<Up, 'answer' | 'blob'> = {}): Up {
     return { seqno: this.#seqno++, bytes: toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message })), ...meaning };
   }
 

@@ -1,12 +1,11 @@
 import { clone, fromBinary } from '@bufbuild/protobuf';
 import { isBlobId, blobKey } from '@tandem/protocol';
-import { AgentClientMessageSchema, ConversationStateStructureSchema, ExecClientMessageSchema } from '@tandem/protocol/agent';
+import { AgentClientMessageSchema, ConversationStateStructureSchema } from '@tandem/protocol/agent';
 import type { AgentClientMessage, ConversationStateStructure } from '@tandem/protocol/agent';
 import { hash } from 'node:crypto';
-import { settlesExec } from '../../packages/server/src/bridge/exec-answer.ts';
 import type { ExecRecord } from '../../packages/server/src/store/port.ts';
 import type { RequestHeaders } from '../../packages/server/src/stream/request-headers.ts';
-import type { ClientMessage, Up } from './attempt.ts';
+import type { ClientMessage, ExecAnswer, Up } from './attempt.ts';
 import { checkBlobs } from './blob-check.ts';
 import type { ScriptedTurn } from './conversation.ts';
 import { historyLines, resultsByCall } from './final-history.ts';
@@ -32,8 +31,8 @@ export class ClientSide {
   roots: string[] = [];
   readonly #acknowledgedBlobs = new Set<string>();
   #hasCheckpoint = false;
-  /** Results on their way, by question. */
-  readonly #onTheWay = new Map<string, { key: string; callId: string; run: number }>();
+  /** Answers of the present attempt, by question. */
+  readonly #answers = new Map<string, ExecAnswer>();
   #originalRequestId = '';
 
   constructor(hands: Hands, state: ConversationStateStructure) {
@@ -65,6 +64,7 @@ export class ClientSide {
   }
 
   beginAttempt(): void {
+    this.#answers.clear();
     this.roots = this.state.rootPromptMessagesJson.map(rootKey);
   }
 
@@ -87,21 +87,24 @@ export class ClientSide {
   }
 
   /** An append leaves: from now on the server may rely on the blob it acknowledges. */
-  sending({ blob, settles }: Up): void {
+  sending({ blob, answer }: Up): void {
     if (blob !== undefined) this.#acknowledgedBlobs.add(blob);
-    if (settles) this.#onTheWay.set(settles.key, settles);
+    if (answer) this.#answers.set(answer.key, answer);
   }
 
-  acknowledged({ settles }: Up): void {
-    if (settles) this.settled.set(settles.key, settles);
+  acknowledged({ answer, seqno }: Up): void {
+    if (!answer) return;
+    if (answer.acknowledged.add(seqno).size === answer.parts) this.settled.set(answer.key, answer);
   }
 
-  /** The ledger has a record; one that ends its exec must not be asked for again, acknowledged or not. */
+  /** The ledger has a record; an answer of which it has every part must not be asked for again, acknowledged or not. */
   recorded(details: unknown): void {
-    const { callId, argsHash, bytes } = details as ExecRecord;
-    if (!settlesExec(fromBinary(ExecClientMessageSchema, bytes).message)) return;
+    const { callId, argsHash, seqno } = details as ExecRecord;
     const end = Buffer.from(argsHash).toString('hex');
-    for (const [key, settles] of this.#onTheWay) if (settles.callId === callId && key.endsWith(end)) this.settled.set(key, settles);
+    for (const [key, answer] of this.#answers) {
+      if (answer.callId !== callId || !key.endsWith(end)) continue;
+      if (answer.written.add(seqno).size === answer.parts) this.settled.set(key, answer);
+    }
   }
 
   /** Keeps a checkpoint, whole, in place of the one before. Returns what is wrong with it. */

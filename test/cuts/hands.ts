@@ -53,6 +53,8 @@ export class Hands extends Workspace {
         shell({ case: 'backgrounded', value: { shellId, command: args.command, workingDirectory: this.folder, pid: 77, msToWait: 30_000 } }),
       ];
     }
+    // a file that was deleted is said to be deleted again, so that only what the server does makes a difference
+    if (kind === 'deleteArgs' && run > 1 && !this.files.has(name)) this.files.set(name, '');
     const answers = this.answer(kind, args);
     if (kind === 'shellStreamArgs') answers.splice(-1, 0, shell({ case: 'stdout', value: { data: `(run ${run})\n` } }));
     for (const answer of answers) {

@@ -382,13 +382,8 @@ export class Stage {
       attempt.asked.add(key);
     }
     const { run, answers } = this.client.hands.perform(key, kind, args);
-    answers.forEach((answer, index) => {
-      const isLast = index === answers.length - 1;
-      attempt.enqueue(
-        { case: 'execClientMessage', value: { id, message: answer } },
-        isLast && callId !== '' ? { settles: { key, callId, run } } : {},
-      );
-    });
+    const meaning = callId === '' ? {} : { answer: { key, callId, run, parts: answers.length, acknowledged: new Set<number>(), written: new Set<number>() } };
+    for (const answer of answers) attempt.enqueue({ case: 'execClientMessage', value: { id, message: answer } }, meaning);
     attempt.enqueue({ case: 'execClientControlMessage', value: { message: { case: 'streamClose', value: { id } } } });
   }
 

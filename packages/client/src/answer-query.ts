@@ -10,8 +10,9 @@ import { reasonOf } from './failure.ts';
 export type Query = Exclude<InteractionQuery['query'], { case: undefined }>;
 export type QueryAnswer = Exclude<InteractionResponse['result'], { case: undefined }>;
 
-/** Answers a query, perhaps by asking a human: there is no deadline. Undefined leaves it to the default, a typed refusal. */
-export type AnswerQuery = (query: Query, context: { signal: AbortSignal }) => Promise<QueryAnswer | undefined>;
+/** Answers a query, perhaps by asking a human: there is no deadline. Undefined leaves it to the default, a typed refusal.
+ * `id` is that of the question's event; `signal` tells that nobody waits for the answer any more. */
+export type AnswerQuery = (query: Query, context: { signal: AbortSignal; id: number }) => Promise<QueryAnswer | undefined>;
 
 /** Why a query is refused when nobody answers it. */
 const NOBODY = 'nobody is here to answer; go on without it';
@@ -27,7 +28,7 @@ export async function answerToQuery(
   let answer: QueryAnswer | undefined;
   let reason = NOBODY;
   try {
-    answer = await answerQuery?.(query, { signal });
+    answer = await answerQuery?.(query, { signal, id });
     if (answer !== undefined && !fitsQuery(query.case, answer.case)) {
       reason = `the client answered ${query.case} with ${answer.case}`;
       answer = undefined;

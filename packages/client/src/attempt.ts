@@ -3,6 +3,7 @@ import { CancelActionSchema, ClientHeartbeatSchema, ConversationActionSchema } f
 import type {
   AgentRunRequest,
   AgentServerMessage,
+  ConversationAction,
   ConversationStateStructure,
   InteractionQuery,
   InteractionUpdate,
@@ -143,6 +144,12 @@ export class Attempt {
         this.finish({ outcome: this.turnEndedAt === undefined ? 'cancelled' : 'ended' }),
       ),
     );
+  }
+
+  /** Sends an action to the running run (§7.2). After the turn is over, or on the way out, nobody would take it. */
+  act(action: ConversationAction): void {
+    if (this.cancelling || this.turnEndedAt !== undefined || this.closing.signal.aborted) return;
+    this.post({ case: 'conversationAction', value: action });
   }
 
   private fail(failure: AttemptFailure): void {

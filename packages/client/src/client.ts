@@ -4,6 +4,8 @@ import type { BlobStore } from './blob-store.ts';
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import { makeConnection } from './connection.ts';
+import { Conversation } from './conversation.ts';
+import type { BeginRun, ConversationOptions } from './conversation.ts';
 import type { Executors } from './executor.ts';
 import { randomIds } from './ids.ts';
 import type { Ids } from './ids.ts';
@@ -69,6 +71,17 @@ export class AgentClient {
   /** Begins a run at once. It never throws for what a server does: read the end event. */
   run(options: RunOptions): Run {
     return new AgentRun(this.surroundings, options);
+  }
+
+  /** A conversation of many turns; a new one without an id. */
+  conversation(id?: string, options: ConversationOptions = {}): Conversation {
+    const begin: BeginRun = (run, more) => new AgentRun({ ...this.surroundings, ...more }, run);
+    return new Conversation(id ?? this.surroundings.ids.uuid(), begin, options);
+  }
+
+  /** Lets go of what the executors hold, such as MCP servers. Runs under way are not ended by it. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.surroundings.executors.map(executor => executor.close?.()));
   }
 
   /** The models that the server offers. Rejects with an AttemptFailure. */

@@ -53,6 +53,109 @@ export interface ToolOutputEvent {
   text: string;
 }
 
+/** Text that a running edit is about to write, to be appended (§16.2). */
+export interface ToolEditEvent {
+  type: 'tool-edit';
+  id: string;
+  text: string;
+}
+
+/** Something that a child run tells, for the tool call that began it. */
+export interface ChildEvent {
+  type: 'child';
+  /** The call_id of the task. */
+  id: string;
+  event: RunEvent;
+}
+
+/** The thinking so far has ended. */
+export interface ThinkingEndEvent {
+  type: 'thinking-end';
+  durationMs: number;
+}
+
+/** A message was added on the user's behalf, such as the end of a task in the background (R25). */
+export interface UserMessageEvent {
+  type: 'user-message';
+  id: string;
+  text: string;
+}
+
+/** Tokens that the model has put out since the last such event; an estimate for a person who waits. */
+export interface TokensEvent {
+  type: 'tokens';
+  count: number;
+}
+
+/** The server shortens the conversation (§16.3); its words come as a notice. */
+export interface SummaryEvent {
+  type: 'summary';
+  status: 'started' | 'completed' | 'failed';
+  /** What a hook has to say about it. */
+  message?: string;
+}
+
+/** A command that the user started himself: its output and its end. */
+export interface CommandEvent {
+  type: 'command';
+  status: 'started' | 'output' | 'exited';
+  stream?: 'stdout' | 'stderr';
+  text?: string;
+  code?: number;
+}
+
+/** One step of the turn begins or ends. */
+export interface StepEvent {
+  type: 'step';
+  id: number | string;
+  status: 'started' | 'completed';
+  durationMs?: number | string;
+}
+
+/** What became of a text that was injected (R65). */
+export interface InjectionEvent {
+  type: 'injection';
+  id: string;
+  state: 'queued' | 'delivered' | 'next-turn' | 'cancelled' | 'rejected';
+  /** Only with `rejected`. */
+  reason?: string;
+}
+
+/** The model that answers, when the server chose it. */
+export interface ModelEvent {
+  type: 'model';
+  name: string;
+}
+
+/** A prompt that the user might send next. */
+export interface SuggestionEvent {
+  type: 'suggestion';
+  text: string;
+}
+
+/** The branch of a repository has changed. */
+export interface BranchEvent {
+  type: 'branch';
+  path: string;
+  name: string;
+}
+
+/** How many tools the model has asked for at once. */
+export interface ToolsListedEvent {
+  type: 'tools-listed';
+  count: number;
+}
+
+/**
+ * Something for the window of a program and not for the run: a box with a button (`post_request_prompt`), a form (`feedback_request`), two answers
+ * side by side (`response_comparison`), a hint (`grok_bot_nudge`). `content` is the update in protobuf JSON.
+ */
+export interface DisplayEvent {
+  type: 'display';
+  kind: string;
+  content: JsonObject;
+}
+
 /** The server asks the user something (§19); the client answers by its `answerQuery`. */
 export interface QuestionEvent {
   type: 'question';
@@ -106,6 +209,20 @@ export type RunEvent =
   | NoticeEvent
   | ToolEvent
   | ToolOutputEvent
+  | ToolEditEvent
+  | ChildEvent
+  | ThinkingEndEvent
+  | UserMessageEvent
+  | TokensEvent
+  | SummaryEvent
+  | CommandEvent
+  | StepEvent
+  | InjectionEvent
+  | ModelEvent
+  | SuggestionEvent
+  | BranchEvent
+  | ToolsListedEvent
+  | DisplayEvent
   | QuestionEvent
   | CheckpointEvent
   | UsageEvent

@@ -24,6 +24,8 @@ export interface Executor<Kind extends ExecKind = ExecKind> {
   /** Longest time for one exec; five minutes when absent, none with `null` (a shell has limits of its own). */
   deadlineMs?: number | null;
   run(args: ExecArgs<Kind>, context: ExecContext): Promise<ExecAnswer> | AsyncIterable<ExecAnswer>;
+  /** Lets go of what it holds between execs. */
+  close?(): Promise<void>;
 }
 
 /** An executor of some kind, for lists. */

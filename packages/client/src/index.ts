@@ -1,20 +1,37 @@
 export { AgentClient } from './client.ts';
 export type { AgentClientOptions } from './client.ts';
+export { Conversation } from './conversation.ts';
+export type { ConversationOptions, TurnOptions } from './conversation.ts';
+export type { InjectionOutcome } from './injection.ts';
 export type { Run } from './run.ts';
 export type { Mode, PromptImage, RunOptions } from './run-request.ts';
 export type {
+  BranchEvent,
   CheckpointEvent,
+  ChildEvent,
+  CommandEvent,
+  DisplayEvent,
   EndEvent,
+  InjectionEvent,
+  ModelEvent,
   NoticeEvent,
   QuestionEvent,
   RetryEvent,
   RunEvent,
+  StepEvent,
+  SuggestionEvent,
+  SummaryEvent,
   TextEvent,
+  ThinkingEndEvent,
   ThinkingEvent,
+  TokensEvent,
+  ToolEditEvent,
   ToolEvent,
   ToolOutputEvent,
+  ToolsListedEvent,
   Usage,
   UsageEvent,
+  UserMessageEvent,
 } from './event.ts';
 export { AttemptFailure } from './failure.ts';
 export type { RunError } from './failure.ts';

@@ -13,6 +13,8 @@ import type { EndEvent, RunEvent, Usage } from './event.ts';
 import type { Executors } from './executor.ts';
 import type { RunError } from './failure.ts';
 import type { Ids } from './ids.ts';
+import { Injections } from './injection.ts';
+import type { InjectionOutcome } from './injection.ts';
 import { Progress } from './progress.ts';
 import { Retry } from './retry.ts';
 import { makeRunRequest, makeUserMessage } from './run-request.ts';
@@ -28,6 +30,8 @@ export interface Run extends AsyncIterable<RunEvent> {
   readonly state: ConversationStateStructure | undefined;
   /** Cancels the run: the server is told, shells are killed, and `done` resolves within about a second. */
   cancel(reason?: string): void;
+  /** Gives the running run more to consider (R65). Never rejects. */
+  inject(text: string): Promise<InjectionOutcome>;
   /** How it ended; the same object as the last event. Never rejects. */
   readonly done: Promise<EndEvent>;
 }
@@ -41,6 +45,8 @@ export interface RunSurroundings {
   clock: Clock;
   ids: Ids;
   silenceMs: number;
+  /** Told of each checkpoint before its event. */
+  onCheckpoint?: (state: ConversationStateStructure) => void;
 }
 
 type Outcome = { outcome: 'ended' | 'cancelled' } | { outcome: 'failed'; error: RunError };
@@ -55,6 +61,7 @@ export class AgentRun implements Run {
   private readonly runId: string;
   private readonly userMessage: UserMessage;
   private readonly execs: ExecAnswers;
+  private readonly injections: Injections;
   private readonly events = new EventQueue<RunEvent>();
   private readonly progress = new Progress();
   private readonly cancelled = new AbortController();
@@ -71,6 +78,7 @@ export class AgentRun implements Run {
     this.requestId = ids.uuid();
     this.runId = ids.uuid();
     this.userMessage = makeUserMessage(options, ids);
+    this.injections = new Injections(this.runId);
     this.execs = new ExecAnswers({ executors, clock, onChange: () => (this.changedSinceCheckpoint = true) });
     const onAbort = () => this.cancel();
     options.signal?.addEventListener('abort', onAbort, { once: true });
@@ -96,6 +104,11 @@ export class AgentRun implements Run {
     void this.execs.abortAll(reason);
   }
 
+  inject(text: string): Promise<InjectionOutcome> {
+    const { ids } = this.surroundings;
+    return this.injections.add({ id: ids.uuid(), messageId: ids.uuid(), text }, action => this.attempt?.act(action));
+  }
+
   private async play(): Promise<EndEvent> {
     let outcome: Outcome;
     try {
@@ -105,6 +118,7 @@ export class AgentRun implements Run {
       const message = error instanceof Error ? error.message : String(error);
       outcome = { outcome: 'failed', error: { code: 'internal', title: 'Client error', message, retryable: false } };
     }
+    this.injections.close();
     await this.execs.abortAll('the run is over');
     for (const event of this.progress.closeOpen()) this.events.push(event);
     const end: EndEvent = {
@@ -166,6 +180,7 @@ export class AgentRun implements Run {
         onCheckpoint: state => {
           this.checkpoint = state;
           this.changedSinceCheckpoint = false;
+          this.surroundings.onCheckpoint?.(state);
           this.show(checkpointEvent(state));
         },
         onQuestion: query => this.show(questionEvent(query)),
@@ -184,13 +199,16 @@ export class AgentRun implements Run {
       checkpoint: this.checkpoint,
     });
     try {
-      return await attempt.run(request);
+      const end = attempt.run(request);
+      this.injections.repeat(action => attempt.act(action));
+      return await end;
     } finally {
       this.attempt = undefined;
     }
   }
 
   private update(update: InteractionUpdate): void {
+    this.injections.note(update);
     if (update.message.case === 'turnEnded') this.usage = usageOf(update.message.value);
     for (const event of translateUpdate(update)) this.show(event);
   }

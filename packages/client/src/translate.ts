@@ -1,10 +1,18 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
-import { ToolCallSchema } from '@tandem/protocol/agent';
-import type { ConversationStateStructure, InteractionUpdate, ToolCall, TurnEndedUpdate } from '@tandem/protocol/agent';
+import { InteractionUpdateSchema, ToolCallSchema } from '@tandem/protocol/agent';
+import type {
+  ContextInjectionStateUpdate,
+  ConversationStateStructure,
+  InteractionUpdate,
+  ShellOutputDeltaUpdate,
+  ToolCall,
+  ToolCallDeltaUpdate,
+  TurnEndedUpdate,
+} from '@tandem/protocol/agent';
 import { longJson, messageJson } from './card-json.ts';
 import type { CheckpointEvent, RunEvent, ToolEvent, Usage } from './event.ts';
 
-/** One update of the server (§16) as events; updates that tell a user nothing give none. Pure. */
+/** One update of the server (§16) as events: every branch has its own, but for `heartbeat`, which tells nothing. Pure. */
 export function translateUpdate(update: InteractionUpdate): RunEvent[] {
   const { message } = update;
   switch (message.case) {
@@ -22,23 +30,114 @@ export function translateUpdate(update: InteractionUpdate): RunEvent[] {
       return [toolEvent('running', message.value.callId, message.value.toolCall)];
     case 'toolCallCompleted':
       return [toolEvent('completed', message.value.callId, message.value.toolCall)];
-    case 'toolCallDelta': {
-      const delta = message.value.toolCallDelta?.delta;
-      if (delta?.case !== 'shellToolCallDelta' || delta.value.delta.case === undefined) return [];
-      const text = delta.value.delta.value.content;
-      return text === ''
-        ? []
-        : [{ type: 'tool-output', id: message.value.callId, stream: delta.value.delta.case, text }];
-    }
+    case 'toolCallDelta':
+      return deltaEvents(message.value);
+    case 'shellOutputDelta':
+      return commandEvents(message.value);
     case 'summary':
       return message.value.summary === '' ? [] : [{ type: 'notice', text: message.value.summary }];
     case 'turnEnded': {
       const usage = usageOf(message.value);
       return Object.keys(usage).length === 0 ? [] : [{ type: 'usage', ...usage }];
     }
-    default:
+    case 'thinkingCompleted':
+      return [{ type: 'thinking-end', durationMs: message.value.thinkingDurationMs }];
+    case 'userMessageAppended': {
+      const { messageId: id = '', text = '' } = message.value.userMessage ?? {};
+      return [{ type: 'user-message', id, text }];
+    }
+    case 'tokenDelta':
+      return [{ type: 'tokens', count: message.value.tokens }];
+    case 'summaryStarted':
+      return [{ type: 'summary', status: 'started' }];
+    case 'summaryCompleted': {
+      const { failed, hookMessage } = message.value;
+      const status = failed === true ? 'failed' : 'completed';
+      return [{ type: 'summary', status, ...(hookMessage === undefined ? {} : { message: hookMessage }) }];
+    }
+    case 'stepStarted':
+      return [{ type: 'step', id: longJson(message.value.stepId), status: 'started' }];
+    case 'stepCompleted': {
+      const { stepId, stepDurationMs } = message.value;
+      return [{ type: 'step', id: longJson(stepId), status: 'completed', durationMs: longJson(stepDurationMs) }];
+    }
+    case 'contextInjectionState':
+      return injectionEvents(message.value);
+    case 'routedModel':
+      return [{ type: 'model', name: message.value.displayName }];
+    case 'promptSuggestion':
+      return message.value.suggestion === '' ? [] : [{ type: 'suggestion', text: message.value.suggestion }];
+    case 'activeBranchChange':
+      return [{ type: 'branch', path: message.value.path, name: message.value.branchName }];
+    case 'toolRequestsListed':
+      return [{ type: 'tools-listed', count: message.value.callCount }];
+    case 'postRequestPrompt':
+    case 'feedbackRequest':
+    case 'responseComparison':
+    case 'grokBotNudge':
+      return [displayEvent(message.case, message.value)];
+    // A sign of life says nothing; and an update of a newer schema has no branch here.
+    case 'heartbeat':
+    case undefined:
       return [];
   }
+}
+
+function deltaEvents({ callId: id, toolCallDelta }: ToolCallDeltaUpdate): RunEvent[] {
+  const delta = toolCallDelta?.delta;
+  switch (delta?.case) {
+    case 'shellToolCallDelta': {
+      const output = delta.value.delta;
+      if (output.case === undefined || output.value.content === '') return [];
+      return [{ type: 'tool-output', id, stream: output.case, text: output.value.content }];
+    }
+    case 'taskToolCallDelta':
+      if (delta.value.interactionUpdate === undefined) return [];
+      return translateUpdate(delta.value.interactionUpdate).map(event => ({ type: 'child', id, event }));
+    case 'editToolCallDelta':
+      return delta.value.streamContentDelta === ''
+        ? []
+        : [{ type: 'tool-edit', id, text: delta.value.streamContentDelta }];
+    // The name of a machine elsewhere tells a user nothing.
+    case 'replaceEnvToolCallDelta':
+    case undefined:
+      return [];
+  }
+}
+
+function commandEvents({ event }: ShellOutputDeltaUpdate): RunEvent[] {
+  switch (event.case) {
+    case 'start':
+      return [{ type: 'command', status: 'started' }];
+    case 'stdout':
+    case 'stderr':
+      return [{ type: 'command', status: 'output', stream: event.case, text: event.value.data }];
+    case 'exit':
+      return [{ type: 'command', status: 'exited', code: event.value.code }];
+    case undefined:
+      return [];
+  }
+}
+
+const INJECTION_STATES = {
+  queued: 'queued',
+  delivered: 'delivered',
+  queuedForNextTurn: 'next-turn',
+  cancelled: 'cancelled',
+  rejected: 'rejected',
+} as const;
+
+function injectionEvents({ injectionId: id, state }: ContextInjectionStateUpdate): RunEvent[] {
+  const branch = state?.state;
+  if (branch?.case === undefined) return [];
+  const reason = branch.case === 'rejected' ? { reason: branch.value.reason } : {};
+  return [{ type: 'injection', id, state: INJECTION_STATES[branch.case], ...reason }];
+}
+
+function displayEvent(kind: string, value: Message): RunEvent {
+  const field = InteractionUpdateSchema.fields.find(candidate => candidate.localName === kind);
+  const content = field?.message === undefined ? {} : messageJson(field.message, value);
+  return { type: 'display', kind: field?.name ?? kind, content };
 }
 
 /** The tokens that turn_ended reports; a field that is absent there is absent here (R58). */

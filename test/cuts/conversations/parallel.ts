@@ -2,7 +2,7 @@ import type { Conversation } from '../conversation.ts';
 import { Hands } from '../hands.ts';
 
 const weather = { name: 'weather', providerIdentifier: 'sky', toolName: 'weather', description: 'Tells the weather.', inputSchemaJson: '{"type":"object","properties":{"town":{"type":"string"}}}' };
-const weatherCall = (town: string) => ({ name: 'CallMcpTool', args: { server: 'sky', tool_name: 'weather', arguments: { town } } });
+const weatherCall = (town: string) => ({ name: 'mcp_sky_weather', args: { town } });
 
 /** Several turns with tools side by side: reads, commands with output, MCP. */
 export const parallel: Conversation = {

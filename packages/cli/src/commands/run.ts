@@ -1,36 +1,41 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AgentClient } from '@tandem/client';
 import type { EndEvent, Mode, Run, RunEvent } from '@tandem/client';
 import { answersByPermission, nodeExecutors } from '@tandem/client/node';
 import type { PermissionMode } from '@tandem/client/node';
+import pc from 'picocolors';
 import type { ExitCode } from '../exit-code.ts';
 import { EXIT } from '../exit-code.ts';
 import { createJsonRender, createStreamJsonRender } from '../render/json.ts';
 import { createPlainRender } from '../render/plain.ts';
 import { plainText } from '../render/plain-text.ts';
+import { createQuietRender } from '../render/quiet.ts';
 import type { Render } from '../render/render.ts';
 import { endUnbegun } from '../render/render.ts';
+import { createStatusLine } from '../render/status-line.ts';
+import type { StatusLine } from '../render/status-line.ts';
 import { createTtyRender, wantsColours } from '../render/tty.ts';
 import { openConversation } from '../run/conversation.ts';
 import type { Conversation } from '../run/conversation.ts';
+import { folderProblem } from '../run/folder.ts';
+import { createLineReader } from '../run/line-reader.ts';
+import { openPlace, placeProblem } from '../run/place.ts';
+import type { PlaceOptions } from '../run/place.ts';
 import { readPrompt } from '../run/prompt.ts';
-import { createTerminalQuestions } from '../run/terminal-questions.ts';
+import { createQuestions } from '../run/questions.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { untilAborted, writeTo } from '../surroundings.ts';
 
 /** The flags of `tandem run`, as they were given. */
-export interface RunOptions {
+export interface RunOptions extends PlaceOptions {
   readonly model?: string;
   readonly mode?: Mode;
   readonly cwd?: string;
-  readonly server?: string;
-  readonly key?: string;
   readonly output?: 'text' | 'json' | 'stream-json';
+  readonly quiet?: boolean;
   readonly permission?: PermissionMode;
   readonly continue?: boolean;
   readonly resume?: string;
-  readonly config?: string;
 }
 
 const EXITS: Readonly<Record<EndEvent['outcome'], ExitCode>> = {
@@ -51,12 +56,19 @@ export async function run(
   const { stdin, stdout, stderr, env, stop, stopNow } = surroundings;
   const folder = resolve(surroundings.cwd, options.cwd ?? '.');
   const render = renderOf(options, folder, surroundings);
+  const status = statusOf(options, folder, surroundings);
   const say = (text: string) => stderr.write(`tandem: ${plainText(text)}\n`);
   let hasEnded = false;
   const show = async (event: RunEvent) => {
     if (hasEnded) return; // it was left, and the end is told
     hasEnded = event.type === 'end';
-    for (const { to, text } of render(event)) await writeTo(to === 'stdout' ? stdout : stderr, text);
+    status?.note(event);
+    for (const { to, text } of render(event)) {
+      status?.hide();
+      await writeTo(to === 'stdout' ? stdout : stderr, text);
+      // it would break into a line that is still being written
+      if (text.endsWith('\n') && !hasEnded) status?.show();
+    }
   };
   const refuse = async (title: string, message: string, exitCode: ExitCode): Promise<ExitCode> => {
     if (options.output === undefined || options.output === 'text') say(message);
@@ -67,9 +79,9 @@ export async function run(
     return exitCode;
   };
 
-  const problem = problemOf(options, folder);
+  const problem = placeProblem(options) ?? quietProblem(options) ?? folderProblem(folder);
   if (problem !== undefined) return refuse('Wrong usage', problem, EXIT.usage);
-  const reading = await readPrompt(argument, stdin, stop);
+  const reading = await readPrompt(argument, { stdin, stop, folder });
   if (stop.aborted) return leave(show, '');
   if ('problem' in reading) return refuse('No prompt', reading.problem, EXIT.usage);
   const conversation = await openConversation({
@@ -79,25 +91,47 @@ export async function run(
     say,
   });
   if ('problem' in conversation) return refuse('No conversation', conversation.problem, EXIT.usage);
-  const place = await serverOf(options, surroundings);
+  const place = await openPlace(options, surroundings);
   if ('text' in place) return refuse('The server did not start', place.text, place.exitCode);
   for (const notice of place.notices) say(notice);
 
   const isTerminal = stdin.isTTY === true && stderr.isTTY === true;
   const permission = options.permission ?? (isTerminal ? 'ask' : 'read-only');
-  const questions = isTerminal && permission !== 'read-only' ? createTerminalQuestions({ stdin, stderr }) : undefined;
-  const apiKey = place.apiKey ?? options.key ?? env['TANDEM_API_KEY'];
+  const lines = isTerminal ? createLineReader(surroundings) : undefined;
+  const questions =
+    lines &&
+    createQuestions(
+      {
+        write: text => {
+          status?.hide();
+          lines.write(text);
+        },
+        readLine: async (label, signal) => {
+          status?.hide();
+          const line = await lines.readLine(label, signal);
+          status?.show();
+          return line;
+        },
+      },
+      permission,
+    );
   const client = new AgentClient({
     baseUrl: place.url,
-    ...(apiKey !== undefined && { apiKey }),
+    ...(place.apiKey !== undefined && { apiKey: place.apiKey }),
     ...(conversation.blobs && { blobs: conversation.blobs }),
-    executors: nodeExecutors({ workspace: folder, permission, ...(questions && { ask: questions.ask }) }),
-    answerQuery: permission === 'ask' && questions ? questions.answerQuery : answersByPermission(permission),
+    executors: nodeExecutors({
+      workspace: folder,
+      permission,
+      ...(questions && permission !== 'read-only' && { ask: questions.ask }),
+    }),
+    answerQuery: questions?.answerQuery ?? answersByPermission(permission),
   });
+  status?.show();
   const turn = client.run({
     prompt: reading.prompt,
     conversationId: conversation.id,
     signal: stop,
+    images: reading.images,
     ...(options.model !== undefined && { model: options.model }),
     ...(options.mode !== undefined && { mode: options.mode }),
     ...(conversation.state && { state: conversation.state }),
@@ -106,7 +140,8 @@ export async function run(
     follow(turn, conversation, show),
     untilAborted(stopNow).then(() => leave(show, conversation.id)),
   ]);
-  questions?.close();
+  status?.close();
+  lines?.close();
   if (!stopNow.aborted) await Promise.race([place.close(), untilAborted(stopNow)]);
   conversation.close();
   return exitCode;
@@ -135,29 +170,20 @@ async function leave(show: (event: RunEvent) => Promise<void>, conversationId: s
 function renderOf(options: RunOptions, folder: string, { stdout, env }: Surroundings): Render {
   if (options.output === 'stream-json') return createStreamJsonRender();
   if (options.output === 'json') return createJsonRender();
+  if (options.quiet) return createQuietRender();
   const look = { folder, now: () => performance.now() };
   return stdout.isTTY ? createTtyRender({ ...look, hasColours: wantsColours(env) }) : createPlainRender(look);
 }
 
-/** The server that was named; else one inside this process, whose code is loaded only then. */
-async function serverOf(options: RunOptions, surroundings: Surroundings) {
-  if (options.server !== undefined) {
-    return { url: options.server, apiKey: undefined, notices: [], close: () => Promise.resolve() };
-  }
-  const { startOwnServer } = await import('../run/own-server.ts');
-  return startOwnServer(options.config === undefined ? {} : { config: options.config }, surroundings);
+/** Only where a person looks on: a terminal for both streams, and text. */
+function statusOf(options: RunOptions, folder: string, { stdout, stderr, env }: Surroundings): StatusLine | undefined {
+  const isText = options.output === undefined || options.output === 'text';
+  if (!isText || !stderr.isTTY || !stdout.isTTY || env['TERM'] === 'dumb') return undefined;
+  const { dim } = pc.createColors(wantsColours(env));
+  return createStatusLine({ output: stderr, folder, now: () => performance.now(), faint: dim });
 }
 
-function problemOf({ server, key, config }: RunOptions, folder: string): string | undefined {
-  if (server !== undefined && !(URL.canParse(server) && /^https?:$/.test(new URL(server).protocol))) {
-    return `--server takes an http or https address such as http://127.0.0.1:7788, and ${JSON.stringify(server)} is none.`;
-  }
-  if (server !== undefined && config !== undefined)
-    return '--config is about a server inside this process; leave it out with --server.';
-  if (key !== undefined && server === undefined)
-    return '--key is for the server that --server names; without one there is nobody to give it to.';
-  const found = statSync(folder, { throwIfNoEntry: false });
-  if (!found) return `There is no folder ${folder}. Give one that exists with --cwd.`;
-  if (!found.isDirectory()) return `${folder} is a file. Give a folder with --cwd.`;
-  return undefined;
+function quietProblem({ quiet, output }: RunOptions): string | undefined {
+  if (!quiet || output === undefined || output === 'text') return undefined;
+  return `--quiet is about text; leave it out with --output ${output}.`;
 }

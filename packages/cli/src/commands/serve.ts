@@ -1,5 +1,5 @@
 import { createLog, logLevelOf, resolveConfig, startServer } from '@tandem/server';
-import type { Config, RunningServer } from '@tandem/server';
+import type { Config, Log, RunningServer } from '@tandem/server';
 import type { ExitCode } from '../exit-code.ts';
 import { EXIT } from '../exit-code.ts';
 import { startFailureOf } from '../start-failure.ts';
@@ -34,9 +34,10 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   }
   let config: Config | undefined;
   let server: RunningServer;
+  let log: Log;
   try {
     config = await resolveConfig({ path: options.config, cwd, env, host: options.host, port: options.port });
-    const log = await createLog(logLevelOf(env), line => stderr.write(line));
+    log = await createLog(logLevelOf(env), line => stderr.write(line));
     server = await startServer(config, { log, tls });
   } catch (error) {
     const failure = startFailureOf(error, config);
@@ -51,9 +52,14 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
       : `tandem listening on ${server.url}\n`,
   );
 
+  // a promise that nobody looked after costs a log line, not every run at work
+  const onRejection = (error: unknown) => log.error({ error }, 'a fault of this server was not looked after');
+  process.on('unhandledRejection', onRejection);
   await untilAborted(stop);
   const { runs } = server.load;
   if (runs > 0)
     say(`Stopping once ${runs === 1 ? 'one run has' : `${runs} runs have`} ended; a second signal stops at once.`);
-  return Promise.race([server.close().then(() => EXIT.done), untilAborted(stopNow).then(() => EXIT.failed)]);
+  const exitCode = await Promise.race([server.close().then(() => EXIT.done), untilAborted(stopNow).then(() => EXIT.failed)]);
+  process.off('unhandledRejection', onRejection);
+  return exitCode;
 }

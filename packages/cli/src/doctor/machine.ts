@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { ripgrepPath } from '@tandem/client/node';
 import type { Finding } from './finding.ts';
 
 /** How long a program may take to say its version. */
@@ -42,10 +43,10 @@ export async function examineMachine(env: Readonly<Record<string, string | undef
 
 async function examineRipgrep(env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
   try {
-    const { rgPath } = await import('@vscode/ripgrep');
-    if (await answers(rgPath, ['--version'], env)) return { about: 'ripgrep', state: 'ok', says: rgPath };
+    const path = await ripgrepPath();
+    if (await answers(path, ['--version'], env)) return { about: 'ripgrep', state: 'ok', says: path };
   } catch {
-    // the package has no program for this system; the finding below says so
+    // there is none for this system; the finding below says so
   }
   return {
     about: 'ripgrep',

@@ -1,4 +1,7 @@
 import type { EndEvent, RunEvent, ToolEvent, Usage } from '@tandem/client';
+import { diffFigures, diffLines } from './diff-text.ts';
+import type { DiffLine } from './diff-text.ts';
+import type { MarkdownStream } from './markdown.ts';
 import { plainLine, plainText } from './plain-text.ts';
 import type { Piece, Render } from './render.ts';
 import { outputLines, toolFailure, toolTitle } from './tool-text.ts';
@@ -8,6 +11,7 @@ export interface Paint {
   readonly faint: (text: string) => string;
   readonly mark: (text: string) => string;
   readonly bad: (text: string) => string;
+  readonly good: (text: string) => string;
 }
 
 export interface PlainOptions {
@@ -19,9 +23,13 @@ export interface PlainOptions {
   readonly paint?: Paint;
   /** Whether what the model thinks is shown. */
   readonly showsThinking?: boolean;
+  /** Paints the answer as Markdown; absent, it is shown as it was written. */
+  readonly markdown?: MarkdownStream;
+  /** Whether the lines that an edit changed are shown below it. */
+  readonly showsDiffs?: boolean;
 }
 
-const noPaint: Paint = { faint: text => text, mark: text => text, bad: text => text };
+const noPaint: Paint = { faint: text => text, mark: text => text, bad: text => text, good: text => text };
 
 /** The longest notice or failure; servers may send a page. */
 const NOTICE_CHARACTERS = 2_000;
@@ -31,7 +39,7 @@ const NOTICE_CHARACTERS = 2_000;
  * pipes as it is; a terminal adds its paint.
  */
 export function createPlainRender(options: PlainOptions): Render {
-  const { folder, now, paint = noPaint, showsThinking = false } = options;
+  const { folder, now, paint = noPaint, showsThinking = false, markdown, showsDiffs = false } = options;
   const startedAt = now();
   /** What the last piece on stdout was, and whether its line is still open. */
   let last: 'text' | 'thinking' | 'tool' | undefined;
@@ -42,9 +50,10 @@ export function createPlainRender(options: PlainOptions): Render {
   let newestCall: string | undefined;
 
   const closeLine = (): Piece[] => {
+    const rest = last === 'text' ? (markdown?.end() ?? '') : '';
     if (!isLineOpen) return [];
     isLineOpen = false;
-    return [{ to: 'stdout', text: '\n' }];
+    return [{ to: 'stdout', text: `${rest}\n` }];
   };
   const flow = (kind: 'text' | 'thinking', raw: string): Piece[] => {
     const clean = plainText(raw);
@@ -52,7 +61,8 @@ export function createPlainRender(options: PlainOptions): Render {
     const before = last === kind ? [] : closeLine();
     last = kind;
     isLineOpen = !clean.endsWith('\n');
-    return [...before, { to: 'stdout', text: kind === 'thinking' ? paintLines(clean, paint.faint) : clean }];
+    const text = kind === 'thinking' ? paintLines(clean, paint.faint) : (markdown?.write(clean) ?? clean);
+    return text === '' ? before : [...before, { to: 'stdout', text }];
   };
   const line = (text: string): Piece[] => {
     const before = closeLine();
@@ -78,6 +88,10 @@ export function createPlainRender(options: PlainOptions): Render {
       newestCall = undefined;
     }
     for (const one of outputLines(event)) pieces.push(...line(paint.faint(`    ${one}`)));
+    if (!showsDiffs) return pieces;
+    const figures = diffFigures(event);
+    if (figures) pieces.push(...line(paint.faint(`  ${figures}${newestCall === event.id ? '' : ` ${titles.get(event.id)}`}`)));
+    for (const one of diffLines(event)) pieces.push(...line(`    ${diffPaint(one, paint)}`));
     return pieces;
   };
 
@@ -101,6 +115,11 @@ export function createPlainRender(options: PlainOptions): Render {
         return []; // questions are asked by whoever answers them; the rest is for programs
     }
   };
+}
+
+function diffPaint({ kind, text }: DiffLine, paint: Paint): string {
+  if (kind === 'added') return paint.good(text);
+  return kind === 'removed' ? paint.bad(text) : paint.faint(text);
 }
 
 function endLine(end: EndEvent, took: number, paint: Paint): string {

@@ -1,14 +1,30 @@
 import pc from 'picocolors';
+import { createMarkdownStream } from './markdown.ts';
 import type { PlainOptions } from './plain.ts';
 import { createPlainRender } from './plain.ts';
 import type { Render } from './render.ts';
 
-/** `--output text` on a terminal: the same, with colours and with what the model thinks, dimmed. */
-export function createTtyRender(
-  options: Omit<PlainOptions, 'paint' | 'showsThinking'> & { hasColours: boolean },
-): Render {
-  const { dim, cyan, red } = pc.createColors(options.hasColours);
-  return createPlainRender({ ...options, paint: { faint: dim, mark: cyan, bad: red }, showsThinking: true });
+/**
+ * `--output text` on a terminal: the same, with colours, the answer as Markdown, what the model thinks, dimmed, and what its edits changed.
+ */
+export function createTtyRender(options: Pick<PlainOptions, 'folder' | 'now'> & { hasColours: boolean }): Render {
+  const { dim, cyan, red, green, bold, italic, underline } = pc.createColors(options.hasColours);
+  return createPlainRender({
+    ...options,
+    paint: { faint: dim, mark: cyan, bad: red, good: green },
+    showsThinking: true,
+    showsDiffs: true,
+    // without any look of its own, a heading is better off with its marks
+    ...(options.hasColours && {
+      markdown: createMarkdownStream({
+        strong: bold,
+        emphasis: italic,
+        code: cyan,
+        heading: text => bold(underline(text)),
+        faint: dim,
+      }),
+    }),
+  });
 }
 
 /** Whether a terminal wants colours: `NO_COLOR` and a dumb terminal say no. */

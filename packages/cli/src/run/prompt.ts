@@ -1,22 +1,25 @@
+import type { PromptImage } from '@tandem/client';
 import type { Input } from '../surroundings.ts';
+import { attachFiles } from './attachments.ts';
 
 /** The longest prompt from stdin; a server takes no message above its own limit of 64 MiB. */
 const PROMPT_BYTES = 32 * 1024 * 1024;
 
 /** The prompt, or why there is none. */
-export type PromptReading = { readonly prompt: string } | { readonly problem: string };
+export type PromptReading =
+  | { readonly prompt: string; readonly images: PromptImage[] }
+  | { readonly problem: string };
 
 /**
  * The prompt of a run: the argument, or stdin when the argument is `-`, or when there is none and stdin is no terminal.
- *
- * @param stop ends the wait for stdin
+ * What the argument names by `@path` goes along; text from stdin may be anybody's, so it names nothing.
  */
 export async function readPrompt(
   argument: string | undefined,
-  stdin: Input,
-  stop: AbortSignal,
+  { stdin, stop, folder }: { stdin: Input; stop: AbortSignal; folder: string },
 ): Promise<PromptReading> {
-  if (argument !== undefined && argument !== '-') return checked(argument, 'The prompt is empty.');
+  if (argument !== undefined && argument !== '-')
+    return argument.trim() === '' ? { problem: 'The prompt is empty.' } : attachFiles(argument, folder);
   if (argument === undefined && stdin.isTTY) {
     return { problem: 'There is no prompt. Give one as in: tandem run "What is in this folder?"' };
   }
@@ -38,14 +41,10 @@ export async function readPrompt(
     stop.removeEventListener('abort', onStop);
   }
   // one line end belongs to whoever wrote the line, as `echo` does, and not to the prompt
-  return checked(
-    Buffer.concat(pieces)
-      .toString('utf8')
-      .replace(/\r?\n$/, ''),
-    'There is no prompt: stdin was empty. Give one as in: tandem run "What is in this folder?"',
-  );
-}
-
-function checked(prompt: string, problem: string): PromptReading {
-  return prompt.trim() === '' ? { problem } : { prompt };
+  const prompt = Buffer.concat(pieces)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+  return prompt.trim() === ''
+    ? { problem: 'There is no prompt: stdin was empty. Give one as in: tandem run "What is in this folder?"' }
+    : { prompt, images: [] };
 }

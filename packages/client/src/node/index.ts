@@ -8,3 +8,4 @@ export { answersByPermission } from './query-answers.ts';
 export { openStore } from './store.ts';
 export type { Store, StoredConversation } from './store.ts';
 export { stateFolder } from './state-folder.ts';
+export { ripgrepPath } from './ripgrep.ts';

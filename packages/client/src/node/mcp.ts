@@ -19,6 +19,7 @@ export function mcpExecutor(machine: Machine): Executor<'mcpArgs'> {
   return {
     kind: 'mcpArgs',
     deadlineMs: null,
+    close: () => machine.mcp.close(),
     async run(args, { signal }): Promise<ExecAnswer> {
       const result = await callTool(machine, args, signal);
       return { case: 'mcpResult', value: create(McpResultSchema, { result }) };

@@ -125,3 +125,9 @@ type RipgrepText = { text?: string; bytes?: string };
 export function textOf(value: RipgrepText | undefined): string {
   return value?.text ?? Buffer.from(value?.bytes ?? '', 'base64').toString('utf8');
 }
+
+/** The path of the ripgrep that searches use, for whoever examines this machine. Rejects where there is none for its system. */
+export async function ripgrepPath(): Promise<string> {
+  const { rgPath } = await import('@vscode/ripgrep');
+  return rgPath;
+}

@@ -1,6 +1,7 @@
 import { fault, limits } from '@tandem/protocol';
 import type { Fault } from '@tandem/protocol';
-import type { AgentClientMessage, AgentRunRequest, AgentServerMessage } from '@tandem/protocol/agent';
+import type { AgentClientMessage, AgentRunRequest, AgentServerMessage, ExecClientMessage } from '@tandem/protocol/agent';
+import { endsShellStream } from '../bridge/exec-answer.ts';
 import type { Outbox } from '../bridge/outbox.ts';
 import type { Clock } from '../clock.ts';
 import { DOWNLINK_MAX_BYTES, DOWNLINK_PAUSE_BYTES, HEARTBEAT_AFTER_MS } from '../limits.ts';
@@ -29,6 +30,8 @@ export interface StreamLimits {
 export interface Carried {
   readonly message: AgentClientMessage;
   readonly headers: RequestHeaders;
+  /** Called right before it is delivered. */
+  readonly due?: () => void;
 }
 
 export interface StreamOptions {
@@ -54,6 +57,8 @@ export class Stream implements Outbox {
   readonly #inbox: Inbox<Carried>;
   /** Appends that are on their way into the ledger; a duplicate waits for the first. */
   readonly #accepting = new Map<number, Promise<void>>();
+  /** Ends of commands that wait for what they overtook; released when the stream ends. */
+  readonly #early = new Set<() => void>();
   #state: StreamState = { tag: 'waiting' };
   #cancelTimer: (() => void) | undefined;
   #isPolled = false;
@@ -107,18 +112,40 @@ export class Stream implements Outbox {
     const earlier = this.#accepting.get(seqno);
     if (earlier) return earlier;
     if (this.#inbox.has(seqno)) return;
-    if (message.message.case === 'execClientMessage') {
-      const record = this.run?.exec.record(message.message.value, seqno);
-      if (record) {
-        this.#accepting.set(seqno, record);
-        try {
-          await record;
-        } finally {
-          this.#accepting.delete(seqno);
-        }
+    if (message.message.case !== 'execClientMessage') return this.#push(seqno, { message, headers }, bytes);
+    const answer = message.message.value;
+    const isEarlyEnd = seqno > this.#inbox.next && answer.message.case === 'shellStream' && endsShellStream(answer.message.value.event);
+    const work = isEarlyEnd
+      ? this.#recordWhenDue(due => this.#push(seqno, { message, headers, due }, bytes), answer, seqno)
+      : this.run?.exec.record(answer, seqno);
+    if (work) {
+      this.#accepting.set(seqno, work);
+      try {
+        await work;
+      } finally {
+        this.#accepting.delete(seqno);
       }
     }
-    const taken = this.#inbox.push({ seqno, message: { message, headers }, bytes });
+    if (!isEarlyEnd) this.#push(seqno, { message, headers }, bytes);
+  }
+
+  /**
+   * The end of a command that overtook some of its output. The ledger takes an end for a whole result, so it gets it only when
+   * what comes before is there: if that never comes, the command has no result.
+   */
+  #recordWhenDue(push: (due: () => void) => void, answer: ExecClientMessage, seqno: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#early.add(resolve);
+      push(() => {
+        this.#early.delete(resolve);
+        (this.run?.exec.record(answer, seqno) ?? Promise.resolve()).then(resolve, reject);
+      });
+      if (!this.#inbox.has(seqno)) resolve(); // it was too much or too far, and will never be due
+    });
+  }
+
+  #push(seqno: number, message: Carried, bytes: number): void {
+    const taken = this.#inbox.push({ seqno, message, bytes });
     if (taken === 'overflow') {
       this.fail(fault('append_gap', `More than ${limits.heldMessages} appends or ${this.#options.limits.messageBytes * 2} bytes wait behind append ${this.#inbox.next}, which did not arrive. The run can be resumed from its last checkpoint.`));
     } else if (taken === 'far') {
@@ -140,7 +167,8 @@ export class Stream implements Outbox {
     if (this.#state.tag === 'waiting') this.fail(fault('bad_request', 'The request ended without a run request.'));
   }
 
-  #deliver({ message: { message }, headers }: Carried): void {
+  #deliver({ message: { message }, headers, due }: Carried): void {
+    due?.();
     switch (message.case) {
       case 'runRequest':
         this.#begin(message.value, headers);
@@ -273,6 +301,8 @@ export class Stream implements Outbox {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     this.#inbox.close();
+    for (const resolve of this.#early) resolve();
+    this.#early.clear();
     this.#reader?.resolve();
     this.#reader = undefined;
     this.downlink.end(endFrame(reason));

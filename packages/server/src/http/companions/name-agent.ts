@@ -23,11 +23,12 @@ export const nameAgent: Unary<typeof NameAgentRequestSchema, typeof NameAgentRes
   input: NameAgentRequestSchema,
   output: NameAgentResponseSchema,
   async handle({ userMessage }, _, { catalogue, clock, log }) {
-    const plain = plainTitle(userMessage);
+    const message = userMessage.slice(0, MESSAGE_CHARACTERS);
+    const plain = plainTitle(message);
     const { model, parameters } = catalogue.resolve(undefined);
-    if (userMessage.trim() === '' || isDemo(model)) return { name: plain };
+    if (message.trim() === '' || isDemo(model)) return { name: plain };
     try {
-      return { name: readTitle(await askForTitle(model, parameters, userMessage, clock)) || plain };
+      return { name: readTitle(await askForTitle(model, parameters, message, clock)) || plain };
     } catch (error) {
       // the person gets the plain title; the operator learns why, but no text, since a provider may repeat the message in it
       const { name_: reason, code } = Fault.from(error);
@@ -54,7 +55,7 @@ async function askForTitle(
   const request = {
     messages: [
       { role: 'system' as const, content: PROMPT },
-      { role: 'user' as const, content: `<message>\n${message.slice(0, MESSAGE_CHARACTERS)}\n</message>` },
+      { role: 'user' as const, content: `<message>\n${message}\n</message>` },
     ],
     tools: [],
     parameters,
@@ -63,7 +64,7 @@ async function askForTitle(
   let text = '';
   try {
     for await (const event of watchSilence(model, request, clock, DEFAULT_LIMITS)) {
-      if (event.type === 'text') text += event.text;
+      if (event.type === 'text') text += event.text.slice(0, ANSWER_CHARACTERS);
       if (text.length >= ANSWER_CHARACTERS || readTitle(text.slice(0, text.lastIndexOf('\n') + 1)) !== '') break;
     }
   } finally {

@@ -3,7 +3,7 @@ const TITLE_WORDS = 6;
 const TITLE_CHARACTERS = 60;
 
 /** Marks that models put around or in front of a title. */
-const OPENING = /^(?:[\s"'`*_#>“”„«»‘’「『(\[-]|title\s*:)+/i;
+const OPENING = /^(?:[\s"'`*_#>“”„«»‘’「『([-]|title\s*:)+/i;
 const CLOSING = /[\s"'`*_.,;:“”«»‘’」』)\]-]+$/;
 
 /** The title of a conversation that nothing is known of. */

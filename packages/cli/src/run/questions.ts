@@ -1,0 +1,125 @@
+import { create } from '@bufbuild/protobuf';
+import { AskQuestionInteractionResponseSchema } from '@tandem/protocol/agent';
+import type { AskQuestionArgs } from '@tandem/protocol/agent';
+import { approveQuery, refuseQuery } from '@tandem/client';
+import type { AnswerQuery, Query, QueryAnswer } from '@tandem/client';
+import { describeQuestion } from '@tandem/client/node';
+import type { Ask, PermissionAnswer, PermissionMode } from '@tandem/client/node';
+import { visibleText } from '../render/plain-text.ts';
+import type { QuestionPlace } from './line-reader.ts';
+
+/** Puts what has to be asked before the person at the terminal, one question at a time. */
+export interface Questions {
+  /** Leave for something on this machine. */
+  readonly ask: Ask;
+  /** What the server asks (§19). */
+  readonly answerQuery: AnswerQuery;
+}
+
+type Choice = AskQuestionArgs['questions'][number];
+
+/** Questions at a place. With `auto` the server's wish for a search or a page is granted without asking, as the rest of it is. */
+export function createQuestions(place: QuestionPlace, permission: PermissionMode): Questions {
+  let turn: Promise<unknown> = Promise.resolve();
+  /** Questions of parallel calls wait for each other. */
+  const inTurn = <Answer>(put: () => Promise<Answer>): Promise<Answer> => {
+    const answer = turn.then(put);
+    turn = answer.catch(() => undefined); // whoever asked is told; the next one is asked all the same
+    return answer;
+  };
+
+  const allow = async (text: string, rule: string | undefined, signal: AbortSignal): Promise<PermissionAnswer> => {
+    if (signal.aborted) return 'no';
+    place.write(`\n${text}\n`);
+    if (rule !== undefined) place.write(`  c and a allow: ${visibleText(rule)}\n`);
+    const label =
+      rule === undefined
+        ? 'Allow? y = yes, n = no: '
+        : 'Allow? y = once, n = no, c = in this conversation, a = always: ';
+    for (;;) {
+      const word = (await place.readLine(label, signal))?.trim().toLowerCase();
+      if (word === undefined || word === 'n' || word === 'no') return 'no';
+      if (word === 'y' || word === 'yes') return 'once';
+      if (rule !== undefined && (word === 'c' || word === 'conversation')) return 'conversation';
+      if (rule !== undefined && (word === 'a' || word === 'always')) return 'always';
+    }
+  };
+
+  const choose = async (question: Choice, signal: AbortSignal) => {
+    const { id, prompt, options, allowMultiple } = question;
+    place.write(`\n${visibleText(prompt)}\n`);
+    options.forEach(({ label }, at) => place.write(`  ${at + 1}. ${visibleText(label)}\n`));
+    const label = options.length === 0 ? '› ' : allowMultiple ? 'Numbers, or your own words: ' : 'A number, or your own words: ';
+    for (;;) {
+      const line = (await place.readLine(label, signal))?.trim();
+      if (line === undefined) return undefined;
+      if (line === '') continue;
+      const numbers = line.split(/[\s,]+/);
+      const chosen = numbers.map(number => (/^\d+$/.test(number) ? options[Number(number) - 1] : undefined));
+      if (chosen.every(option => option !== undefined) && (allowMultiple || chosen.length === 1))
+        return { questionId: id, selectedOptionIds: chosen.map(option => option.id) };
+      if (!/^[\d\s,]+$/.test(line) || options.length === 0) return { questionId: id, freeformText: line };
+    }
+  };
+
+  const answerQuestions = async (args: AskQuestionArgs, signal: AbortSignal): Promise<QueryAnswer | undefined> => {
+    if (args.title) place.write(`\n${visibleText(args.title)}\n`);
+    const answers = [];
+    for (const question of args.questions) {
+      const answer = await choose(question, signal);
+      if (!answer) return undefined;
+      answers.push(answer);
+    }
+    const value = create(AskQuestionInteractionResponseSchema, {
+      result: { result: { case: 'success', value: { answers } } },
+    });
+    return { case: 'askQuestionInteractionResponse', value };
+  };
+
+  return {
+    ask: (question, signal) =>
+      inTurn(() => {
+        const { action, subject } = describeQuestion(question);
+        const why = question.reason === undefined ? '' : `\n  (${visibleText(question.reason)})`;
+        return allow(`${visibleText(action)}:\n${indented(subject)}${why}`, question.rule, signal);
+      }),
+    async answerQuery(query, { signal }) {
+      if (query.case === 'askQuestionInteractionQuery' && query.value.args) {
+        const { args } = query.value;
+        return inTurn(() => answerQuestions(args, signal));
+      }
+      if (query.case === 'createPlanRequestQuery') {
+        place.write(`\nPlan${query.value.args?.name ? ` ${visibleText(query.value.args.name)}` : ''}:\n${indented(query.value.args?.plan ?? '')}\n`);
+        return undefined; // it is shown, and so taken
+      }
+      const approval = approveQuery(query);
+      if (!approval || permission === 'read-only') return undefined;
+      if (permission === 'auto') return approval;
+      if ((await inTurn(() => allow(wordsOfQuery(query), undefined, signal))) === 'once') return approval;
+      const refusal = refuseQuery(query, 'the user said no');
+      return refusal.case === undefined ? undefined : refusal;
+    },
+  };
+}
+
+function wordsOfQuery(query: Query): string {
+  switch (query.case) {
+    case 'webSearchRequestQuery':
+      return `Search the web for:\n${indented(query.value.args?.searchTerm ?? '')}`;
+    case 'webFetchRequestQuery':
+      return `Fetch:\n${indented(query.value.args?.url ?? '')}`;
+    case 'switchModeRequestQuery':
+      return `Switch the mode to:\n${indented(query.value.args?.targetModeId ?? '')}`;
+    case 'generateImageRequestQuery':
+      return `Make an image of:\n${indented(query.value.args?.description ?? '')}`;
+    default:
+      return `Allow ${query.case}`;
+  }
+}
+
+function indented(text: string): string {
+  return visibleText(text)
+    .split('\n')
+    .map(line => `    ${line}`)
+    .join('\n');
+}
