@@ -9,7 +9,10 @@ import { messageFrame } from '../packages/server/src/stream/frame.ts';
 import { DELTA, FRAMES_PER_TICK, framesOf } from './downlink-load.ts';
 
 const frame = messageFrame(
-  updateMessage({ case: 'textDelta', value: { $typeName: 'agent.v1.TextDeltaUpdate', text: DELTA, isServerNotice: false } }),
+  updateMessage({
+    case: 'textDelta',
+    value: { $typeName: 'agent.v1.TextDeltaUpdate', text: DELTA, isServerNotice: false },
+  }),
 );
 const batch = Buffer.concat(Array.from({ length: FRAMES_PER_TICK }, () => frame));
 

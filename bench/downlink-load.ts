@@ -6,8 +6,12 @@ export const FRAMES_PER_TICK = 64;
 /** One delta: about a token. */
 export const DELTA = ' token';
 export const FRAME_BYTES = messageFrame(
-  updateMessage({ case: 'textDelta', value: { $typeName: 'agent.v1.TextDeltaUpdate', text: DELTA, isServerNotice: false } }),
+  updateMessage({
+    case: 'textDelta',
+    value: { $typeName: 'agent.v1.TextDeltaUpdate', text: DELTA, isServerNotice: false },
+  }),
 ).length;
 
 /** Frames of one stream; the same in all, so that the work of a repetition is the same whatever the number of streams. */
-export const framesOf = (streams: number): number => Math.floor(1_280_000 / streams / FRAMES_PER_TICK) * FRAMES_PER_TICK;
+export const framesOf = (streams: number): number =>
+  Math.floor(1_280_000 / streams / FRAMES_PER_TICK) * FRAMES_PER_TICK;

@@ -15,9 +15,14 @@ import { DELTA, FRAMES_PER_TICK, framesOf } from './downlink-load.ts';
 const tick = () => new Promise<void>(resolve => setImmediate(resolve));
 
 async function speak(stream: Stream, frames: number): Promise<void> {
-  for (let sent = 0; sent < frames; ) {
+  for (let sent = 0; sent < frames;) {
     for (let i = 0; i < FRAMES_PER_TICK; i++, sent++) {
-      stream.append(updateMessage({ case: 'textDelta', value: { $typeName: 'agent.v1.TextDeltaUpdate', text: DELTA, isServerNotice: false } }));
+      stream.append(
+        updateMessage({
+          case: 'textDelta',
+          value: { $typeName: 'agent.v1.TextDeltaUpdate', text: DELTA, isServerNotice: false },
+        }),
+      );
       const wait = stream.ready();
       if (wait) await wait;
     }
@@ -47,7 +52,11 @@ const openForReader = (owner: string, requestId: string): Stream => {
 };
 
 // what the handler of RunSSE uses of all that routes have
-const context = { authenticator: { authenticate: () => ({ owner: 'bench' }) }, registry: { openForReader }, clock: systemClock } as unknown as RouteContext;
+const context = {
+  authenticator: { authenticate: () => ({ owner: 'bench' }) },
+  registry: { openForReader },
+  clock: systemClock,
+} as unknown as RouteContext;
 const listener = await listen({
   host: '127.0.0.1',
   port: 0,

@@ -20,14 +20,26 @@ async function round(server: Worker, port: number, reader: Worker, streams: numb
   const frames = framesOf(streams) * streams;
   if (bytes < frames * FRAME_BYTES) throw new Error(`${bytes} bytes came, ${frames * FRAME_BYTES} were sent`);
   const { cpuMs: serverMs } = await server.ask<{ cpuMs: number }>({ streams: 0 });
-  return { framesPerSecond: (frames / ms) * 1000, framesPerCpuSecond: (frames / serverMs) * 1000, readerBusy: cpuMs / ms };
+  return {
+    framesPerSecond: (frames / ms) * 1000,
+    framesPerCpuSecond: (frames / serverMs) * 1000,
+    readerBusy: cpuMs / ms,
+  };
 }
 
 /** Small frames a second from the server to readers, against a bare server that writes frames which were encoded before. */
 export async function measureDownlink(streams: number, repetitions: number): Promise<Figure> {
-  const workers = [startWorker('downlink-ours.ts'), startWorker('downlink-bare.ts'), startWorker('stream-reader.ts')] as const;
+  const workers = [
+    startWorker('downlink-ours.ts'),
+    startWorker('downlink-bare.ts'),
+    startWorker('stream-reader.ts'),
+  ] as const;
   const [ours, bare, reader] = workers;
-  const [{ port: oursPort }, { port: barePort }] = await Promise.all([ours.answer<{ port: number }>(), bare.answer<{ port: number }>(), reader.answer()]);
+  const [{ port: oursPort }, { port: barePort }] = await Promise.all([
+    ours.answer<{ port: number }>(),
+    bare.answer<{ port: number }>(),
+    reader.answer(),
+  ]);
   const rounds: { ours: Round[]; bare: Round[] } = { ours: [], bare: [] };
   try {
     for (let i = -1; i < repetitions; i++) {
@@ -47,7 +59,10 @@ export async function measureDownlink(streams: number, repetitions: number): Pro
     workload: `${framesOf(streams) * streams} text deltas of ${FRAME_BYTES} bytes in all, ${FRAMES_PER_TICK} a tick and stream, HTTP/1.1, read by another process`,
     unit: 'frames/s',
     ours: rounds.ours.map(one => one.framesPerSecond),
-    limit: { what: 'bare node:http, one pre-encoded buffer a tick', values: rounds.bare.map(one => one.framesPerSecond) },
+    limit: {
+      what: 'bare node:http, one pre-encoded buffer a tick',
+      values: rounds.bare.map(one => one.framesPerSecond),
+    },
     target: { atLeast: 0.45 },
     notes: [
       `by the server's own CPU time: ratio ${cpuRatio.median.toFixed(2)} (${cpuRatio.least.toFixed(2)}–${cpuRatio.most.toFixed(2)})`,

@@ -51,7 +51,8 @@ export function printFigure(figure: Figure): string {
   if (limit) lines.push(`  limit  ${spreadText(spreadOf(limit.values))} ${unit}: ${limit.what}`);
   const ratio = ratioOf(figure);
   if (ratio) {
-    const wanted = target && ('atLeast' in target ? `, target at least ${target.atLeast}` : `, target at most ${target.atMost}`);
+    const wanted =
+      target && ('atLeast' in target ? `, target at least ${target.atLeast}` : `, target at most ${target.atMost}`);
     const verdict = target ? (meetsTarget(figure) ? ': reached' : ': MISSED') : '';
     lines.push(`  ratio  ${spreadText(ratio)}${wanted ?? ''}${verdict}`);
   }

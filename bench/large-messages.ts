@@ -21,14 +21,20 @@ export async function measureLargeMessages(repetitions: number): Promise<Figure[
   const took: number[] = [];
   for (let i = 0; i < repetitions; i++) {
     const provider = await startProvider({
-      answers: ({ body }) => (body.messages.at(-1)?.role === 'tool' ? { text: 'read' } : { calls: [{ name: 'Read', args: { path: 'big.txt' } }] }),
+      answers: ({ body }) =>
+        body.messages.at(-1)?.role === 'tool'
+          ? { text: 'read' }
+          : { calls: [{ name: 'Read', args: { path: 'big.txt' } }] },
     });
     const served = await serve(scriptedConfig(provider.baseUrl));
     const watch = startWorker('liveness-watch.ts');
     try {
       await watch.ask({ url: served.url });
       const startedAt = performance.now();
-      const peer = await new Peer({ url: served.url, workspace: new Workspace({ 'big.txt': textOf(READ_BYTES) }) }).turn(textOf(PROMPT_BYTES));
+      const peer = await new Peer({
+        url: served.url,
+        workspace: new Workspace({ 'big.txt': textOf(READ_BYTES) }),
+      }).turn(textOf(PROMPT_BYTES));
       const ms = performance.now() - startedAt;
       if (peer.fault || peer.text !== 'read') throw new Error(`the large turn failed: ${peer.describe()}`);
       await pause(Math.max(0, WATCH_MS - ms));

@@ -11,7 +11,10 @@ const ASK_EVERY_MS = 20;
 process.on('message', (question: { url: string } | 'stop') => {
   if (question === 'stop') {
     const now = performance.now();
-    process.send!({ frameGapMs: Math.max(frameGapMs, now - lastFrameAt), healthMs: Math.max(healthMs, askedAt === undefined ? 0 : now - askedAt) });
+    process.send!({
+      frameGapMs: Math.max(frameGapMs, now - lastFrameAt),
+      healthMs: Math.max(healthMs, askedAt === undefined ? 0 : now - askedAt),
+    });
     return;
   }
   const { hostname, port } = new URL(question.url);

@@ -32,7 +32,11 @@ export async function measureNewBlobs(): Promise<Figure> {
       const { ids, missing } = reachableBlobs(peer.state, peer.blobs);
       if (missing.length > 0) throw new Error(`turn ${turn} misses blobs: ${missing.join(', ')}`);
       const sizeOf = (keys: Iterable<string>) => [...keys].reduce((sum, key) => sum + peer.blobs.get(key)!.length, 0);
-      sent.push(peer.all('kv.setBlobArgs').reduce((sum, { message }) => sum + setBytes(message!.message.value as KvServerMessage), 0));
+      sent.push(
+        peer
+          .all('kv.setBlobArgs')
+          .reduce((sum, { message }) => sum + setBytes(message!.message.value as KvServerMessage), 0),
+      );
       added.push(sizeOf([...ids].filter(id => !known.has(id))));
       whole = sizeOf(ids);
       known = ids;

@@ -90,12 +90,17 @@ export async function serve(config: Record<string, unknown>, execArgv: readonly 
   writeFileSync(file, JSON.stringify({ store: { url: `sqlite:${join(folder, 'tandem.db')}` }, ...config }));
   const startedAt = performance.now();
   const args = ['--conditions=tandem-source', ...execArgv, COMMAND, 'serve', '--port', '0', '--json', '--config', file];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LOG_LEVEL: 'error' } });
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, LOG_LEVEL: 'error' },
+  });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4_000)));
-  const [line] = (await within(once(createInterface(child.stdout), 'line'), child, 'tandem serve').catch((error: Error) => {
-    throw new Error(`${error.message}: ${said}`);
-  })) as [string];
+  const [line] = (await within(once(createInterface(child.stdout), 'line'), child, 'tandem serve').catch(
+    (error: Error) => {
+      throw new Error(`${error.message}: ${said}`);
+    },
+  )) as [string];
   const startMs = performance.now() - startedAt;
   return {
     url: (JSON.parse(line) as { url: string }).url,

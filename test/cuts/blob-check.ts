@@ -3,9 +3,10 @@ import { blobKey, collectBlobLinks, isBlobId, messageSchemas } from '@tandem/pro
 import type { BlobLink } from '@tandem/protocol';
 import { ConversationStateStructureSchema } from '@tandem/protocol/agent';
 import type { ConversationStateStructure } from '@tandem/protocol/agent';
+import { Memo } from './memo.ts';
 
 /** What a blob refers to; its id names its content, so this is found once for all plays. */
-const links = new Map<string, readonly { key: string; holds: string }[]>();
+const links = new Memo<readonly { key: string; holds: string }[]>(20_000);
 
 /**
  * What is wrong with the blobs that a checkpoint refers to, directly or through others: not there, or there and not yet
@@ -30,12 +31,10 @@ export function checkBlobs(state: ConversationStateStructure, held: ReadonlyMap<
 }
 
 function linksOf(key: string, holds: string, data: Uint8Array): readonly { key: string; holds: string }[] {
-  const known = links.get(key);
-  if (known) return known;
-  const schema = messageSchemas.get(holds);
-  const found = schema ? named(collectBlobLinks(schema, fromBinary(schema, data))) : [];
-  links.set(key, found);
-  return found;
+  return links.get(`${holds} ${key}`, () => {
+    const schema = messageSchemas.get(holds);
+    return schema ? named(collectBlobLinks(schema, fromBinary(schema, data))) : [];
+  });
 }
 
 function named(found: Iterable<BlobLink>): { key: string; holds: string }[] {

@@ -3,9 +3,11 @@ import { parseModelMessage } from '@tandem/protocol/message';
 import type { ModelMessage } from '@tandem/protocol/message';
 import type { ModelRequest } from '../../packages/server/src/model/port.ts';
 import type { ClientSide } from './client-side.ts';
+import { rootKey } from './final-history.ts';
+import { Memo } from './memo.ts';
 
 /** Messages as text, by the blob that holds them. */
-const asRead = new Map<string, string>();
+const asRead = new Memo<string>(1_000);
 /** The same by message: a run asks with the same objects again. What is frozen here would show a message changed in place. */
 const asAsked = new WeakMap<object, string>();
 
@@ -32,13 +34,9 @@ export class Branches {
   /** An attempt begins with the state that the client has now. */
   begin({ state, blobs }: ClientSide): void {
     this.#brought = state.rootPromptMessagesJson.map(root => {
-      const key = isBlobId(root) ? blobKey(root) : undefined;
-      const known = key === undefined ? undefined : asRead.get(key);
-      if (known !== undefined) return known;
-      const data = key === undefined ? root : blobs.get(key);
-      const text = data ? JSON.stringify(parseModelMessage(JSON.parse(Buffer.from(data).toString('utf8')))) : 'missing';
-      if (key !== undefined && data) asRead.set(key, text);
-      return text;
+      const data = isBlobId(root) ? blobs.get(blobKey(root)) : root;
+      if (!data) return 'missing';
+      return asRead.get(rootKey(root), () => JSON.stringify(parseModelMessage(JSON.parse(Buffer.from(data).toString('utf8')))));
     });
   }
 

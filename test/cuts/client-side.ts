@@ -1,14 +1,12 @@
-import { clone, fromBinary } from '@bufbuild/protobuf';
-import { isBlobId, blobKey } from '@tandem/protocol';
-import { AgentClientMessageSchema, ConversationStateStructureSchema } from '@tandem/protocol/agent';
+import { fromBinary } from '@bufbuild/protobuf';
+import { AgentClientMessageSchema } from '@tandem/protocol/agent';
 import type { AgentClientMessage, ConversationStateStructure } from '@tandem/protocol/agent';
-import { hash } from 'node:crypto';
 import type { ExecRecord } from '../../packages/server/src/store/port.ts';
 import type { RequestHeaders } from '../../packages/server/src/stream/request-headers.ts';
 import type { ClientMessage, ExecAnswer, Up } from './attempt.ts';
 import { checkBlobs } from './blob-check.ts';
 import type { ScriptedTurn } from './conversation.ts';
-import { historyLines, resultsByCall } from './final-history.ts';
+import { historyLines, resultsByCall, rootKey } from './final-history.ts';
 import type { Hands, HandsSnapshot } from './hands.ts';
 
 /** What a client has between two turns. */
@@ -109,7 +107,7 @@ export class ClientSide {
 
   /** Keeps a checkpoint, whole, in place of the one before. Returns what is wrong with it. */
   takeCheckpoint(state: ConversationStateStructure): string[] {
-    this.state = clone(ConversationStateStructureSchema, state);
+    this.state = state;
     this.#hasCheckpoint = true;
     const problems = checkBlobs(this.state, this.blobs, this.#acknowledgedBlobs);
     const roots = this.state.rootPromptMessagesJson.map(rootKey);
@@ -133,9 +131,4 @@ export class ClientSide {
       return marks.some(mark => mark !== run) ? [`the result of ${callId} is of run ${marks.join(', ')}; acknowledged was run ${run}`] : [];
     });
   }
-}
-
-/** What a root refers to, whether by reference or inline. */
-function rootKey(root: Uint8Array): string {
-  return isBlobId(root) ? blobKey(root) : hash('sha256', root);
 }

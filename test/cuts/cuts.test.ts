@@ -18,7 +18,7 @@ const slice = [...spread(singleCuts(uncut), SINGLE), ...doubleCuts(uncut, DOUBLE
 describe('a conversation that is cut', () => {
   // one test a conversation: what the ids promise is checked in every play of it
   it.each([...conversations.keys()])(
-    '[R42-acks-before-checkpoint, R48-never-issued-again, R47-prefix-byte-equal, R21-one-completion, R53-one-end-stream] comes to the same history as uncut, wherever it is cut: %s',
+    '[R42-acks-before-checkpoint, R48-never-issued-again, R47-prefix-byte-equal, R21-one-completion, R53-one-end-stream, R15-retry-continues, R19-reconnect-in-order, bad-client-gone-at-any-frame] comes to the same history as uncut, wherever it is cut: %s',
     async name => {
       const cuts = slice.filter(({ conversation }) => conversation === name);
       expect(cuts.length).toBeGreaterThan(250);

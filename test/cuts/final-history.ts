@@ -3,12 +3,13 @@ import { blobKey, isBlobId } from '@tandem/protocol';
 import { ConversationStepSchema, ConversationTurnStructureSchema, TodoItemSchema, UserMessageSchema } from '@tandem/protocol/agent';
 import type { ConversationStateStructure } from '@tandem/protocol/agent';
 import { hash } from 'node:crypto';
+import { Memo } from './memo.ts';
 
 /** Strings above this are compared by their hash: a difference is found as surely, and a line can still be read. */
-const SHOWN_CHARACTERS = 2_000;
+const LONG = /"(?:[^"\\]|\\.){2000,}"/g;
 
 /** Texts by blob; the same blob is in many plays. */
-const texts = new Map<string, string>();
+const texts = new Memo<string>(5_000);
 
 /**
  * A state as lines to compare: the history, its display side, todos, pending calls and tokens, each blob in place of its
@@ -26,23 +27,28 @@ export function historyLines(state: ConversationStateStructure, blobs: ReadonlyM
 
 /** The results of tool calls in a history, as JSON by call id. */
 export function resultsByCall(state: ConversationStateStructure, blobs: ReadonlyMap<string, Uint8Array>): Map<string, string> {
-  const results = new Map<string, string>();
-  for (const reference of state.rootPromptMessagesJson) {
-    const message = JSON.parse(Buffer.from(dataOf(reference, blobs)).toString('utf8')) as { content: unknown };
-    if (!Array.isArray(message.content)) continue;
-    for (const part of message.content as { type?: string; toolCallId?: string }[]) {
-      if (part.type === 'tool-result' && part.toolCallId !== undefined) results.set(part.toolCallId, JSON.stringify(part));
-    }
-  }
-  return results;
+  return new Map(state.rootPromptMessagesJson.flatMap(reference => resultsIn(reference, blobs)));
+}
+
+/** Results by the blob that holds them. */
+const results = new Memo<readonly (readonly [string, string])[]>(1_000);
+
+function resultsIn(reference: Uint8Array, blobs: ReadonlyMap<string, Uint8Array>): readonly (readonly [string, string])[] {
+  return results.get(rootKey(reference), () => {
+    const { content } = JSON.parse(Buffer.from(dataOf(reference, blobs)).toString('utf8')) as { content: unknown };
+    const parts = Array.isArray(content) ? (content as { type?: string; toolCallId?: string }[]) : [];
+    return parts.flatMap(part => (part.type === 'tool-result' && part.toolCallId !== undefined ? [[part.toolCallId, JSON.stringify(part)] as const] : []));
+  });
+}
+
+/** What a root refers to, whether by reference or inline. */
+export function rootKey(root: Uint8Array): string {
+  return isBlobId(root) ? blobKey(root) : hash('sha256', root);
 }
 
 function rawHistoryLines(state: ConversationStateStructure, blobs: ReadonlyMap<string, Uint8Array>): string[] {
   const text = (reference: Uint8Array, what: string, read: (data: Uint8Array) => string): string => {
-    const key = `${what} ${isBlobId(reference) ? blobKey(reference) : hash('sha256', reference)}`;
-    let known = texts.get(key);
-    if (known === undefined) texts.set(key, (known = plain(read(dataOf(reference, blobs)))));
-    return known;
+    return texts.get(`${what} ${rootKey(reference)}`, () => plain(read(dataOf(reference, blobs))));
   };
   const lines = state.rootPromptMessagesJson.map((root, index) => `root ${index}: ${text(root, 'json', data => Buffer.from(data).toString('utf8'))}`);
   state.turns.forEach((reference, index) => {
@@ -54,7 +60,7 @@ function rawHistoryLines(state: ConversationStateStructure, blobs: ReadonlyMap<s
     });
   });
   for (const todo of state.todos) lines.push(`todo: ${text(todo, 'todo', data => toJsonString(TodoItemSchema, fromBinary(TodoItemSchema, data)))}`);
-  for (const pending of state.pendingToolCalls) lines.push(`pending: ${pending.slice(0, SHOWN_CHARACTERS)}`);
+  for (const pending of state.pendingToolCalls) lines.push(`pending: ${pending}`);
   lines.push(`tokens: ${state.tokenDetails?.usedTokens} of ${state.tokenDetails?.maxTokens}`);
   return lines;
 }
@@ -69,5 +75,5 @@ function dataOf(reference: Uint8Array, blobs: ReadonlyMap<string, Uint8Array>): 
 function plain(json: string): string {
   return json
     .replace(/,?"(startedAtMs|completedAtMs|createdAt|updatedAt|durationMs|executionTime|localExecutionTimeMs|runtimeMs)":"?\d+"?/g, '')
-    .replace(/"(?:[^"\\]|\\.){2000,}"/g, long => `"${long.length} characters, sha256 ${hash('sha256', long).slice(0, 16)}"`);
+    .replace(LONG, long => `"${long.length} characters, sha256 ${hash('sha256', long).slice(0, 16)}"`);
 }

@@ -231,9 +231,10 @@ export class Stage {
       attempt.enqueue(this.client.runRequest(turn, runId));
       attempt.connect();
       const outcome = await this.#drive(attempt);
-      for (const fault of attempt.watch.faults) this.violations.push(`${attempt.requestId}: ${fault}`);
-      const { fault } = attempt.watch;
       await this.#settleAll();
+      for (const { frames } of attempt.batches.splice(0)) for (const frame of frames) this.#receive(attempt, frame);
+      for (const problem of attempt.watch.faults) this.violations.push(`${attempt.requestId}: ${problem}`);
+      const { fault } = attempt.watch;
       if (outcome === 'ended') {
         attempt.disconnect();
         this.#checkText(attempt.watch.text, index);
@@ -259,11 +260,10 @@ export class Stage {
         if (this.#scissors.loses(batch.frames.length)) continue;
         batch.written();
         for (const frame of batch.frames) {
-          const { server } = attempt;
-          await this.#scissors.atFrame();
-          if (this.#isOver(attempt)) break;
+          // what stands behind an end frame is read too: nothing may
+          if (!attempt.outcome) await this.#scissors.atFrame();
+          if (this.#isGone(attempt)) break;
           this.#receive(attempt, frame);
-          if (this.#isOver(attempt) || !server.isAlive) break;
         }
         continue;
       }
@@ -293,8 +293,8 @@ export class Stage {
     }
   }
 
-  #isOver(attempt: Attempt): boolean {
-    return attempt.outcome !== undefined;
+  #isGone({ outcome }: Attempt): boolean {
+    return outcome === 'given-up';
   }
 
   // ---- up
@@ -346,8 +346,6 @@ export class Stage {
     if ('end' in down) {
       attempt.watch.end(down.end.fault);
       attempt.outcome = attempt.watch.isSuccess ? 'ended' : 'failed';
-      // a second end would be read too, if it were there
-      for (const { frames } of attempt.batches.splice(0)) for (const more of frames) this.#receive(attempt, more);
       return;
     }
     const { message } = down.message;

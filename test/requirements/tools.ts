@@ -96,6 +96,6 @@ export const tools = [
     id: 'P24-text-only-model',
     source: 'P24',
     covers: 'server',
-    says: 'An image for a model without vision becomes a note and a notice to the user.',
+    says: 'An image for a model without vision becomes a note that asks the model to tell the user.',
   },
 ] as const satisfies readonly Requirement[];

@@ -72,7 +72,9 @@ describe.each(transports)('the barrier before a checkpoint over %s', transport =
       for (const id of collectBlobIds(ConversationStateStructureSchema, state)) {
         if (known.has(blobKey(id))) continue;
         known.add(blobKey(id));
-        expect(peer.acknowledged.get(blobKey(id)), `${blobKey(id)} was published unacknowledged`).toBeLessThanOrEqual(index);
+        expect(peer.acknowledged.get(blobKey(id)), `${blobKey(id)} was published unacknowledged`).toBeLessThanOrEqual(
+          index,
+        );
       }
     }
     expect(known.size).toBeGreaterThan(4);
@@ -88,7 +90,10 @@ describe.each(transports)('the barrier before a checkpoint over %s', transport =
         if (refused !== undefined || peer.execs.every(({ message }) => message.case !== 'readArgs')) return blob.auto();
         refused = blobKey(blob.blobId);
         const { id } = blob;
-        return blob.reply({ case: 'kvClientMessage', value: { id, message: { case: 'setBlobResult', value: { error: { message: 'disk full' } } } } });
+        return blob.reply({
+          case: 'kvClientMessage',
+          value: { id, message: { case: 'setBlobResult', value: { error: { message: 'disk full' } } } },
+        });
       },
     });
     await peer.turn('read it');
@@ -116,7 +121,9 @@ describe('blobs', () => {
   it('[R39-id-is-sha256] go out under the 32 raw bytes of the SHA-256 of their data', async () => {
     const peer = await twoTurns(house);
     const sets = peer.frames.flatMap(({ message }) =>
-      message?.message.case === 'kvServerMessage' && message.message.value.message.case === 'setBlobArgs' ? [message.message.value.message.value] : [],
+      message?.message.case === 'kvServerMessage' && message.message.value.message.case === 'setBlobArgs'
+        ? [message.message.value.message.value]
+        : [],
     );
     expect(sets.length).toBeGreaterThan(2);
     for (const { blobId, blobData } of sets) expect(Buffer.from(blobId)).toEqual(sha256(blobData));
@@ -153,7 +160,10 @@ describe('blobs', () => {
     const [request] = house.requests;
     expect(request!.body.messages[0]).toEqual({ role: 'system', content: 'You are inline.' });
     expect(request!.body.messages[1]).toEqual({ role: 'user', content: 'abcd' });
-    expect(peer.state.rootPromptMessagesJson.slice(0, 2).map(id => Buffer.from(id))).toEqual([sha256(system), sha256(asLongAsAnId)]);
+    expect(peer.state.rootPromptMessagesJson.slice(0, 2).map(id => Buffer.from(id))).toEqual([
+      sha256(system),
+      sha256(asLongAsAnId),
+    ]);
     expect(reachableBlobs(peer.state, peer.blobs).missing).toEqual([]);
   });
 
@@ -184,7 +194,10 @@ describe('blobs', () => {
         onBlob: blob => {
           if (blob.kind === 'setBlobArgs' || blobKey(blob.blobId) !== blobKey(wrong!)) return blob.auto();
           const blobData = Buffer.from(JSON.stringify({ role: 'assistant', content: 'I never said that.' }));
-          return blob.reply({ case: 'kvClientMessage', value: { id: blob.id, message: { case: 'getBlobResult', value: { blobData } } } });
+          return blob.reply({
+            case: 'kvClientMessage',
+            value: { id: blob.id, message: { case: 'getBlobResult', value: { blobData } } },
+          });
         },
       });
       await liar.turn('again', { conversationState: before.state });
@@ -201,7 +214,9 @@ describe('blobs', () => {
     await withFreshHouse(async other => {
       const blobs = new Map(before.blobs);
       blobs.delete(blobKey(gone));
-      const poorer = await before.next({ url: other.server.url, blobs }).turn('again', { conversationState: before.state });
+      const poorer = await before
+        .next({ url: other.server.url, blobs })
+        .turn('again', { conversationState: before.state });
       expect(poorer.fault).toMatchObject({ retryable: false });
       expect(poorer.fault!.detail).toContain(blobKey(gone));
       expect(poorer.fault!.detail).toContain('root_prompt_messages_json[1]');
@@ -247,13 +262,17 @@ describe('blobs', () => {
       other.say({ text: 'ok' }, { text: 'ok' }, { text: 'ok' });
       // one of them is not what its id says, and is asked for all the same (R41)
       preFetchedBlobs[0] = { id: rest[0]!, value: Buffer.from('{"role":"user","content":"forged"}') };
-      const warm = await before.next({ url: other.server.url }).turn('again', { conversationState: before.state, preFetchedBlobs });
+      const warm = await before
+        .next({ url: other.server.url })
+        .turn('again', { conversationState: before.state, preFetchedBlobs });
       expect(warm.fault).toBeUndefined();
       expect(askedIds(warm, 'kv.getBlobArgs').sort()).toEqual([blobKey(first!), blobKey(rest[0]!)].sort());
       expect(JSON.stringify(other.requests[0]!.body)).not.toContain('forged');
 
       // what had to be asked once is cached from then on
-      const again = await warm.next().turn('and again', { conversationState: before.state, preFetchedBlobs: preFetchedBlobs.slice(1) });
+      const again = await warm
+        .next()
+        .turn('and again', { conversationState: before.state, preFetchedBlobs: preFetchedBlobs.slice(1) });
       expect(again.fault).toBeUndefined();
       expect(askedIds(again, 'kv.getBlobArgs')).toEqual([]);
     });
@@ -264,13 +283,20 @@ describe('blobs', () => {
     const parts = {
       rules: toBinary(
         RequestContextRulesPartSchema,
-        create(RequestContextRulesPartSchema, { rules: [{ fullPath: '/r.md', content: 'Always whistle.', type: { type: { case: 'global', value: {} } } }] }),
+        create(RequestContextRulesPartSchema, {
+          rules: [{ fullPath: '/r.md', content: 'Always whistle.', type: { type: { case: 'global', value: {} } } }],
+        }),
       ),
       skills: toBinary(
         RequestContextSkillsPartSchema,
-        create(RequestContextSkillsPartSchema, { agentSkills: [{ fullPath: '/skills/juggle.md', description: 'How to juggle' }] }),
+        create(RequestContextSkillsPartSchema, {
+          agentSkills: [{ fullPath: '/skills/juggle.md', description: 'How to juggle' }],
+        }),
       ),
-      subagents: toBinary(RequestContextSubagentsPartSchema, create(RequestContextSubagentsPartSchema, { customSubagents: [{ name: 'clown' }] })),
+      subagents: toBinary(
+        RequestContextSubagentsPartSchema,
+        create(RequestContextSubagentsPartSchema, { customSubagents: [{ name: 'clown' }] }),
+      ),
       mcps: toBinary(
         RequestContextMcpsPartSchema,
         create(RequestContextMcpsPartSchema, {
@@ -288,21 +314,36 @@ describe('blobs', () => {
       ['dynamicContext', { env: { workspacePaths: ['/the/ring'] } }],
     ]);
     house.say({ text: 'ok' });
-    const action = { action: { case: 'userMessageAction', value: { userMessage: { text: 'hello' } } }, requestContextParts };
+    const action = {
+      action: { case: 'userMessageAction', value: { userMessage: { text: 'hello' } } },
+      requestContextParts,
+    };
     const peer = await house.peer({ blobs }).turn('', { action });
     expect(peer.fault).toBeUndefined();
-    expect(askedIds(peer, 'kv.getBlobArgs').sort()).toEqual(Object.values(parts).map(data => sha256(data).toString('hex')).sort());
+    expect(askedIds(peer, 'kv.getBlobArgs').sort()).toEqual(
+      Object.values(parts)
+        .map(data => sha256(data).toString('hex'))
+        .sort(),
+    );
     expect(peer.execs).toEqual([]);
     const { body } = house.requests[0]!;
     const note = textsOf(body, 'user').join('\n');
-    for (const words of ['/the/ring', 'Always whistle.', '/skills/juggle.md: How to juggle', 'Honk softly.']) expect(note).toContain(words);
+    for (const words of ['/the/ring', 'Always whistle.', '/skills/juggle.md: How to juggle', 'Honk softly.'])
+      expect(note).toContain(words);
     expect(JSON.stringify(body.tools)).toContain('honk');
   });
 
   it('leaves out a part that cannot be had, and goes on', async () => {
     house.say({ text: 'ok' });
-    const requestContextParts = { rulesBlobId: sha256('gone'), rulesByteLength: 4, dynamicContext: { env: { workspacePaths: ['/still/here'] } } };
-    const action = { action: { case: 'userMessageAction', value: { userMessage: { text: 'hello' } } }, requestContextParts };
+    const requestContextParts = {
+      rulesBlobId: sha256('gone'),
+      rulesByteLength: 4,
+      dynamicContext: { env: { workspacePaths: ['/still/here'] } },
+    };
+    const action = {
+      action: { case: 'userMessageAction', value: { userMessage: { text: 'hello' } } },
+      requestContextParts,
+    };
     const peer = await house.peer().turn('', { action });
     expect(peer.fault).toBeUndefined();
     expect(textsOf(house.requests[0]!.body, 'user').join()).toContain('/still/here');

@@ -45,7 +45,9 @@ describe('the state of a conversation', () => {
       { role: 'assistant', content: 'answer to one' },
       { role: 'user', content: 'two' },
     ]);
-    expect(second.state.rootPromptMessagesJson.slice(0, first.state.rootPromptMessagesJson.length)).toEqual(first.state.rootPromptMessagesJson);
+    expect(second.state.rootPromptMessagesJson.slice(0, first.state.rootPromptMessagesJson.length)).toEqual(
+      first.state.rootPromptMessagesJson,
+    );
     expect(second.state.turns.slice(0, 1)).toEqual(first.state.turns);
   });
 
@@ -125,7 +127,9 @@ describe('the state of a conversation', () => {
       { type: 'tool-call', toolName: 'Read', args: { path: 'a.txt' } },
     ]);
     const { toolCallId } = (call!.content as { toolCallId: string }[])[2]!;
-    expect(result!.content).toMatchObject([{ type: 'tool-result', toolCallId, toolName: 'Read', result: expect.stringContaining('hi file') }]);
+    expect(result!.content).toMatchObject([
+      { type: 'tool-result', toolCallId, toolName: 'Read', result: expect.stringContaining('hi file') },
+    ]);
     expect(last!.content).toEqual([{ type: 'text', text: 'answer to one' }]);
   });
 
@@ -134,9 +138,24 @@ describe('the state of a conversation', () => {
     const image = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
     const foreign = [
       { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
-      { role: 'user', content: [{ type: 'text', text: 'look' }, { type: 'image', image, mimeType: 'image/png' }, { type: 'hologram', depth: 3 }] },
-      { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'call-a', toolName: 'Read', input: { path: 'b.txt', limit: 3 } }] },
-      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'call-a', toolName: 'Read', output: { type: 'text', value: 'text of b' } }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image', image, mimeType: 'image/png' },
+          { type: 'hologram', depth: 3 },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', toolCallId: 'call-a', toolName: 'Read', input: { path: 'b.txt', limit: 3 } }],
+      },
+      {
+        role: 'tool',
+        content: [
+          { type: 'tool-result', toolCallId: 'call-a', toolName: 'Read', output: { type: 'text', value: 'text of b' } },
+        ],
+      },
       { role: 'assistant', content: 'It is b.' },
     ];
     house.say({ text: 'ok' });
@@ -152,7 +171,9 @@ describe('the state of a conversation', () => {
     expect(messages[3]).toMatchObject({ role: 'tool', tool_call_id: call.id, content: 'text of b' });
     expect(messages[4]).toMatchObject({ role: 'assistant', content: 'It is b.' });
     // what was read is not rewritten: the roots are the very bytes that came
-    expect(peer.state.rootPromptMessagesJson.slice(0, 5).map(id => blobOf(peer, id))).toEqual(roots.map(one => Uint8Array.from(one)));
+    expect(peer.state.rootPromptMessagesJson.slice(0, 5).map(id => blobOf(peer, id))).toEqual(
+      roots.map(one => Uint8Array.from(one)),
+    );
   });
 
   it('[R46-turns-beside-roots] has the user message and the steps of each turn beside the roots', async () => {
@@ -171,14 +192,26 @@ describe('the state of a conversation', () => {
     });
     expect(read.map(({ user }) => user)).toEqual(['one', 'two']);
     expect(read.map(({ requestId }) => requestId)).toEqual([first.requestId, peer.requestId]);
-    expect(read[0]!.steps.map(step => step.case)).toEqual(['thinkingMessage', 'assistantMessage', 'toolCall', 'assistantMessage']);
-    expect(read[0]!.steps[2]).toMatchObject({ value: { tool: { case: 'readToolCall', value: { args: { path: '/home/dev/project/a.txt' } } } } });
+    expect(read[0]!.steps.map(step => step.case)).toEqual([
+      'thinkingMessage',
+      'assistantMessage',
+      'toolCall',
+      'assistantMessage',
+    ]);
+    expect(read[0]!.steps[2]).toMatchObject({
+      value: { tool: { case: 'readToolCall', value: { args: { path: '/home/dev/project/a.txt' } } } },
+    });
     expect(read[1]!.steps).toMatchObject([{ case: 'assistantMessage', value: { text: 'short' } }]);
   });
 
   it('[R47-prefix-byte-equal] only grows: each model call starts with the bytes of the one before, notes included', async () => {
     const requests = [];
-    house.say({ reasoning: 'one by one', calls: [READ] }, { text: 'next', calls: [READ, { name: 'Ls', args: { path: '.' } }] }, { text: 'done', finish: 'length' }, { text: ' really' });
+    house.say(
+      { reasoning: 'one by one', calls: [READ] },
+      { text: 'next', calls: [READ, { name: 'Ls', args: { path: '.' } }] },
+      { text: 'done', finish: 'length' },
+      { text: ' really' },
+    );
     const first = await house.peer().turn('go');
     expect(first.fault).toBeUndefined();
     requests.push(...house.requests);
@@ -222,10 +255,20 @@ describe('the state of a conversation', () => {
 
   it('[R52-todos-folded] shows the todos that the model wrote, merged into those there were, over turns and servers', async () => {
     const todosOf = (peer: Peer, state = peer.state) =>
-      state.todos.map(id => fromBinary(TodoItemSchema, blobOf(peer, id))).map(({ id, content, status }) => [id, content, status]);
+      state.todos
+        .map(id => fromBinary(TodoItemSchema, blobOf(peer, id)))
+        .map(({ id, content, status }) => [id, content, status]);
     const write = (merge: boolean, ...todos: object[]) => ({ name: 'TodoWrite', args: { merge, todos } });
     house.say(
-      { calls: [write(false, { id: 'a', content: 'first', status: 'in_progress' }, { id: 'b', content: 'second', status: 'pending' })] },
+      {
+        calls: [
+          write(
+            false,
+            { id: 'a', content: 'first', status: 'in_progress' },
+            { id: 'b', content: 'second', status: 'pending' },
+          ),
+        ],
+      },
       { calls: [write(true, { id: 'a', status: 'completed' }, { id: 'c', content: 'third' })] },
       { text: 'planned' },
     );
@@ -258,7 +301,10 @@ describe('the state of a conversation', () => {
     const broken = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'look' },
-      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'lost', toolName: 'Grep', result: 'found nothing' }] },
+      {
+        role: 'tool',
+        content: [{ type: 'tool-result', toolCallId: 'lost', toolName: 'Grep', result: 'found nothing' }],
+      },
       {
         role: 'assistant',
         content: [
@@ -269,7 +315,9 @@ describe('the state of a conversation', () => {
       { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'done-1', toolName: 'Read', result: 'text of b' }] },
     ];
     house.say({ text: 'ok' });
-    const peer = await house.peer().turn('and now?', { conversationState: { rootPromptMessagesJson: broken.map(jsonBlob) } });
+    const peer = await house
+      .peer()
+      .turn('and now?', { conversationState: { rootPromptMessagesJson: broken.map(jsonBlob) } });
     expect(peer.fault).toBeUndefined();
     const { messages } = house.requests[0]!.body;
     const open = new Set<unknown>();

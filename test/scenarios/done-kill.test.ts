@@ -20,7 +20,10 @@ describe.each(transports)('kill -9 of the server over %s', transport => {
   let provider: Provider;
   let server: ServerProcess;
   beforeAll(async () => {
-    provider = await startProvider({ answers: ({ body }) => (body.messages.at(-1)?.role === 'tool' ? { text: 'all three done' } : { text: 'Three things.', calls: ROUND }) });
+    provider = await startProvider({
+      answers: ({ body }) =>
+        body.messages.at(-1)?.role === 'tool' ? { text: 'all three done' } : { text: 'Three things.', calls: ROUND },
+    });
     server = await prepareServerProcess(provider.baseUrl);
     await server.start();
   });
@@ -39,13 +42,19 @@ describe.each(transports)('kill -9 of the server over %s', transport => {
     const peer = new Peer({
       url: server.url,
       transport,
-      on: { shellStreamArgs: acknowledge, writeArgs: acknowledge, readArgs: exec => (exec.args.path.endsWith('new.txt') ? exec.auto() : undefined) },
+      on: {
+        shellStreamArgs: acknowledge,
+        writeArgs: acknowledge,
+        readArgs: exec => (exec.args.path.endsWith('new.txt') ? exec.auto() : undefined),
+      },
     });
     await peer.open();
     await peer.run('do three things');
     // the calls of shell and write were answered, the read hangs: the middle of the round
     await peer.until(() => {
-      const reads = peer.execs.filter(({ message }) => message.case === 'readArgs' && message.value.path.endsWith('a.txt'));
+      const reads = peer.execs.filter(
+        ({ message }) => message.case === 'readArgs' && message.value.path.endsWith('a.txt'),
+      );
       return reads.length === 1 && acknowledged.length === 2 ? true : undefined;
     }, 'the middle of the round');
     await server.kill();
@@ -74,7 +83,14 @@ describe.each(transports)('kill -9 of the server over %s', transport => {
     expect(provider.requests).toHaveLength(2);
     expect(brokenPrefix(provider.requests)).toBeUndefined();
     expect(reachableBlobs(retry.state, retry.blobs).missing).toEqual([]);
-    expect(rootMessages(retry.state, retry.blobs).map(({ role }) => role)).toEqual(['system', 'user', 'user', 'assistant', 'tool', 'assistant']);
+    expect(rootMessages(retry.state, retry.blobs).map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ]);
     expect(retry.faults).toEqual([]);
   });
 });

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { startHouse } from '../support/house.ts';
 import type { House } from '../support/house.ts';
-import { APPEND, RUN_SSE, closeConnections, fetchWhole, openCall, streamHeaders, transports, unaryHeaders } from '../support/wire.ts';
+import {
+  APPEND,
+  RUN_SSE,
+  closeConnections,
+  fetchWhole,
+  openCall,
+  streamHeaders,
+  transports,
+  unaryHeaders,
+} from '../support/wire.ts';
 
 /** Longer than anything a server remembers of a stream: placeholders, grace, ended streams. */
 const LONG = 10 * 60_000;
@@ -25,7 +34,13 @@ describe.each(transports)('what is left after everything went wrong, over %s', t
       const garbage = Buffer.alloc(50 + i * 97, 17 * i + 1);
       const append = await fetchWhole({ url, path: APPEND, transport, headers: unaryHeaders(), body: garbage });
       expect(append.status).toBeGreaterThanOrEqual(400);
-      const stream = await fetchWhole({ url, path: RUN_SSE, transport, headers: streamHeaders(), body: i % 2 ? garbage : encodeEnvelope(garbage) });
+      const stream = await fetchWhole({
+        url,
+        path: RUN_SSE,
+        transport,
+        headers: streamHeaders(),
+        body: i % 2 ? garbage : encodeEnvelope(garbage),
+      });
       expect(stream.status).toBe(200);
     }
     // streams without a run, appends without a stream, a gap that never closes

@@ -38,7 +38,10 @@ const scenarios: Record<string, (house: House, peer: Peer) => Promise<unknown>> 
 };
 
 /** Every frame but heartbeats, which depend on time: its bytes in hex, and the fault of an end frame. */
-async function framesOver(transport: Transport, play: (house: House, peer: Peer) => Promise<unknown>): Promise<unknown[]> {
+async function framesOver(
+  transport: Transport,
+  play: (house: House, peer: Peer) => Promise<unknown>,
+): Promise<unknown[]> {
   const house = await startHouse({ transport, standing: true, identity: countedIdentity() });
   try {
     const peer = house.peer({ requestId: 'request-1', conversationId: 'conversation-1', runId: 'run-1' });
@@ -46,15 +49,23 @@ async function framesOver(transport: Transport, play: (house: House, peer: Peer)
     expect(peer.faults).toEqual([]);
     return peer.frames
       .filter(({ key }) => key !== 'update.heartbeat')
-      .map(({ key, message, fault }) => [key, message ? Buffer.from(toBinary(AgentServerMessageSchema, message)).toString('hex') : `${fault?.code}: ${fault?.detail}`]);
+      .map(({ key, message, fault }) => [
+        key,
+        message
+          ? Buffer.from(toBinary(AgentServerMessageSchema, message)).toString('hex')
+          : `${fault?.code}: ${fault?.detail}`,
+      ]);
   } finally {
     await house.close();
   }
 }
 
 // T01, T17
-it.each(Object.entries(scenarios))('[done-h1-equals-h2c] %s has the same frames, byte for byte, over HTTP/1.1 and over h2c', async (_, play) => {
-  const [h1, h2c] = [await framesOver(transports[0]!, play), await framesOver(transports[1]!, play)];
-  expect(h1.length).toBeGreaterThan(0);
-  expect(h2c).toEqual(h1);
-});
+it.each(Object.entries(scenarios))(
+  '[done-h1-equals-h2c] %s has the same frames, byte for byte, over HTTP/1.1 and over h2c',
+  async (_, play) => {
+    const [h1, h2c] = [await framesOver(transports[0]!, play), await framesOver(transports[1]!, play)];
+    expect(h1.length).toBeGreaterThan(0);
+    expect(h2c).toEqual(h1);
+  },
+);

@@ -27,7 +27,13 @@ const HOURS = 3_600_000;
 function answerOf(turn: number): Answer {
   const read = { name: 'Read', args: { path: `file-${turn}.txt` } };
   if (turn % 3 === 0) return { text: 'Both.', calls: [read, { name: 'Shell', args: { command: `make ${turn}` } }] };
-  if (turn % 5 === 0) return { calls: [read, { name: 'TodoWrite', args: { merge: turn > 5, todos: [{ id: `t${turn}`, content: `todo ${turn}` }] } }] };
+  if (turn % 5 === 0)
+    return {
+      calls: [
+        read,
+        { name: 'TodoWrite', args: { merge: turn > 5, todos: [{ id: `t${turn}`, content: `todo ${turn}` }] } },
+      ],
+    };
   return { reasoning: `thinking about ${turn}`, calls: [read] };
 }
 const toolsOf = (turn: number) => answerOf(turn).calls!.length;
@@ -39,7 +45,9 @@ describe.each(transports)('a long conversation over %s', transport => {
     folder = mkdtempSync(join(tmpdir(), 'tandem-turns-'));
     provider = await startProvider({
       answers: ({ body }) => {
-        const newest = body.messages.findLast(({ role, content }) => role === 'user' && /^turn \d+$/.test(textOfContent(content)))!;
+        const newest = body.messages.findLast(
+          ({ role, content }) => role === 'user' && /^turn \d+$/.test(textOfContent(content)),
+        )!;
         const turn = Number(textOfContent(newest.content).slice(5));
         return body.messages.at(-1)!.role === 'tool' ? { text: `answer ${turn}` } : answerOf(turn);
       },
@@ -54,7 +62,8 @@ describe.each(transports)('a long conversation over %s', transport => {
   it('[done-twenty-turns] keeps its whole history through twenty client processes and two restarts of the server', async () => {
     const clock = new ManualClock();
     let store = join(folder, 'first.db');
-    const start = () => startTestServer({ provider: provider.baseUrl, clock, folder, config: { store: { url: `sqlite:${store}` } } });
+    const start = () =>
+      startTestServer({ provider: provider.baseUrl, clock, folder, config: { store: { url: `sqlite:${store}` } } });
     let server = await start();
     // what a client has on its disk between its processes: blobs, and the bytes of the last checkpoint
     let kept = { blobs: new Map<string, Uint8Array>(), state: new Uint8Array(0) };
@@ -63,7 +72,9 @@ describe.each(transports)('a long conversation over %s', transport => {
       for (let turn = 1; turn <= TURNS; turn++) {
         const workspace = new Workspace({ [`file-${turn}.txt`]: `text of file ${turn}\n` });
         const peer = new Peer({ url: server.url, transport, conversationId, workspace, blobs: new Map(kept.blobs) });
-        await peer.turn(`turn ${turn}`, { conversationState: fromBinary(ConversationStateStructureSchema, kept.state) });
+        await peer.turn(`turn ${turn}`, {
+          conversationState: fromBinary(ConversationStateStructureSchema, kept.state),
+        });
         expect(peer.fault, `turn ${turn}`).toBeUndefined();
         expect(peer.faults).toEqual([]);
         expect(peer.text.endsWith(`answer ${turn}`)).toBe(true);
@@ -93,7 +104,9 @@ describe.each(transports)('a long conversation over %s', transport => {
     expect(results).toHaveLength(turns.reduce((sum, turn) => sum + toolsOf(turn), 0));
     const files = results.flatMap(text => /text of file (\d+)/.exec(text)?.[1] ?? []).map(Number);
     expect(files).toEqual(turns);
-    expect(textsOf(last, 'assistant').filter(text => text.startsWith('answer'))).toEqual(turns.slice(0, -1).map(turn => `answer ${turn}`));
+    expect(textsOf(last, 'assistant').filter(text => text.startsWith('answer'))).toEqual(
+      turns.slice(0, -1).map(turn => `answer ${turn}`),
+    );
 
     const state = fromBinary(ConversationStateStructureSchema, kept.state);
     expect(reachableBlobs(state, kept.blobs).missing).toEqual([]);

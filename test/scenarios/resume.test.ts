@@ -12,8 +12,10 @@ const read = (path: string) => ({ name: 'Read', args: { path } });
 const shell = (command: string) => ({ name: 'Shell', args: { command } });
 const jsonBlob = (value: unknown) => Buffer.from(JSON.stringify(value));
 /** The checkpoint of a tool round that has not settled. */
-const staged = (peer: Peer): ConversationStateStructure => peer.checkpoints.findLast(({ state }) => state.pendingToolCalls.length > 0)!.state;
-const execKinds = (peer: Peer) => peer.execs.map(({ message }) => message.case).filter(kind => kind !== 'requestContextArgs');
+const staged = (peer: Peer): ConversationStateStructure =>
+  peer.checkpoints.findLast(({ state }) => state.pendingToolCalls.length > 0)!.state;
+const execKinds = (peer: Peer) =>
+  peer.execs.map(({ message }) => message.case).filter(kind => kind !== 'requestContextArgs');
 
 describe('a run that goes on', () => {
   let house: House;
@@ -23,7 +25,11 @@ describe('a run that goes on', () => {
   afterAll(() => house.close());
 
   /** A round of two calls of which only the first is answered; the client leaves in the middle. */
-  async function brokenRound(first: object, second: object, workspace = new Workspace({ 'b.txt': 'text of b\n' })): Promise<Peer> {
+  async function brokenRound(
+    first: object,
+    second: object,
+    workspace = new Workspace({ 'b.txt': 'text of b\n' }),
+  ): Promise<Peer> {
     house.say({ text: 'I look twice.', calls: [first, second] as never });
     let answered = 0;
     let done = () => {};
@@ -42,7 +48,8 @@ describe('a run that goes on', () => {
   }
 
   /** What the same client does next: a new request of the same run that names the one it replaces. */
-  const retryOf = (peer: Peer, more = {}) => peer.next({ runId: peer.runId, headers: { 'x-original-request-id': peer.requestId }, ...more });
+  const retryOf = (peer: Peer, more = {}) =>
+    peer.next({ runId: peer.runId, headers: { 'x-original-request-id': peer.requestId }, ...more });
 
   it('[R48-pending-filled] has its pending message with startedAtMs in the staged checkpoint, and reads back those of others', async () => {
     const peer = await brokenRound(read('a.txt'), read('b.txt'));
@@ -65,14 +72,20 @@ describe('a run that goes on', () => {
       JSON.stringify({ toolCallId: 'other-2', toolName: 'Read', args: { path: 'b.txt' } }),
     ];
     house.say({ text: 'both read' });
-    const rootPromptMessagesJson = [jsonBlob({ role: 'system', content: 'Be brief.' }), jsonBlob({ role: 'user', content: 'look' })];
+    const rootPromptMessagesJson = [
+      jsonBlob({ role: 'system', content: 'Be brief.' }),
+      jsonBlob({ role: 'user', content: 'look' }),
+    ];
     const other = house.peer({ workspace: new Workspace({ 'b.txt': 'text of b\n' }) });
     await other.open();
     await other.resume({ rootPromptMessagesJson, pendingToolCalls: foreign } as never);
     await other.finish();
     expect(other.fault).toBeUndefined();
     expect(other.workspace.done.sort()).toEqual(['read a.txt', 'read b.txt']);
-    expect(toolTexts(house.requests[0]!.body).map(text => /hi file|text of b/.exec(text)?.[0])).toEqual(['hi file', 'text of b']);
+    expect(toolTexts(house.requests[0]!.body).map(text => /hi file|text of b/.exec(text)?.[0])).toEqual([
+      'hi file',
+      'text of b',
+    ]);
 
     // what nobody can read is told as interrupted and keeps nothing from going on
     house.say({ text: 'ok' });
@@ -140,7 +153,12 @@ describe('a run that goes on', () => {
     // the card of a replayed call is as whole as one of a call that ran now
     const cards = retry.updates('toolCallCompleted').map(({ toolCall }) => toolCall as ToolCall);
     expect(cards.map(({ tool }) => tool.case).sort()).toEqual(['readToolCall', 'shellToolCall']);
-    expect(inspect(cards.find(({ tool }) => tool.case === 'shellToolCall'), { depth: 9 })).toContain('made it');
+    expect(
+      inspect(
+        cards.find(({ tool }) => tool.case === 'shellToolCall'),
+        { depth: 9 },
+      ),
+    ).toContain('made it');
     // the older attempt was told that it is over, not that it may come again (R15)
     await peer.finish();
     expect(peer.fault).toMatchObject({ code: 'failed_precondition', retryable: false });
@@ -179,13 +197,19 @@ describe('a run that goes on', () => {
         readArgs: () => {}, // never answered, so the round stays open in every attempt
         shellStreamArgs: async exec => {
           await exec.reply({ case: 'shellStream', value: { event: { case: 'start', value: {} } } });
-          await exec.reply({ case: 'shellStream', value: { event: { case: 'stdout', value: { data: 'half of it\n' } } } });
+          await exec.reply({
+            case: 'shellStream',
+            value: { event: { case: 'stdout', value: { data: 'half of it\n' } } },
+          });
         },
       },
     });
     await first.open();
     await first.run('make it');
-    await first.until(() => (first.sent.filter(({ message }) => message?.case === 'execClientMessage').length >= 3 ? true : undefined), 'half of the output');
+    await first.until(
+      () => (first.sent.filter(({ message }) => message?.case === 'execClientMessage').length >= 3 ? true : undefined),
+      'half of the output',
+    );
     await first.heartbeat(); // answered after everything sent before it
     const state = staged(first);
 

@@ -7,7 +7,8 @@ import type { RecordedRequest } from './provider.ts';
 export function sentMessages({ text, body }: RecordedRequest): string {
   const list = JSON.stringify(body.messages);
   // what was parsed and written again must be what stood there, or this would compare something else than bytes
-  if (!text.includes(`"messages":${list}`)) throw new Error('the messages of the request are not written the way JSON.stringify does');
+  if (!text.includes(`"messages":${list}`))
+    throw new Error('the messages of the request are not written the way JSON.stringify does');
   return list.slice(0, -1);
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { makeSurroundings } from '../test/surroundings.ts';
 import { runCommandLine } from './command-line.ts';
+import { EXAMPLES } from './examples.ts';
 
 async function call(...argv: string[]) {
   const surroundings = makeSurroundings();
@@ -13,7 +14,9 @@ it.each([
   [['run', 'x', '--no-such-flag'], /unknown option '--no-such-flag'/],
   [['run', 'x', '--modle', 'm'], /--modle[^]*Did you mean .*--model\?/],
   [['serv'], /unknown command 'serv'[^]*Did you mean serve\?/],
-  [['chat'], /unknown command 'chat'/],
+  [['chat', '--output', 'json'], /unknown option '--output'/],
+  [['completion', 'tcsh'], /Allowed are bash, zsh, fish/],
+  [['history', '--limit', '0'], /a number from 1 to 9999/],
   [['run', 'x', '--permission', 'sometimes'], /sometimes[^]*ask, auto, read-only/],
   [['run', 'x', '--output', 'xml'], /text, json, stream-json/],
   [['run', 'x', '--mode', 'debug'], /agent, ask, plan/],
@@ -37,10 +40,14 @@ it('prints the version of the package', async () => {
   expect(await call('--version')).toEqual({ exitCode: 0, out: `${version}\n`, err: '' });
 });
 
-it('lists what there is and nothing that comes later', async () => {
+it('lists what there is, and teaches by example', async () => {
   const { exitCode, out } = await call('--help');
   expect(exitCode).toBe(0);
-  expect([...out.matchAll(/^ {2}([a-z]+) /gm)].map(match => match[1])).toEqual(['serve', 'run', 'inspect']);
+  const [, list = ''] = /^Commands:\n([^]*?)^$/m.exec(out) ?? [];
+  expect([...list.matchAll(/^ {2}([a-z]+) /gm)].map(match => match[1])).toEqual([
+    ...['run', 'chat', 'serve', 'models', 'history', 'show', 'inspect', 'doctor', 'completion'],
+  ]);
+  expect(out).toContain('\nExamples:\n  tandem run "What is in this folder?"\n');
   expect((await call('serve', '--help')).out).toContain('--tls-cert');
 });
 
@@ -48,4 +55,13 @@ it('shows the help and exit code 2 when it is told nothing', async () => {
   const { exitCode, err } = await call();
   expect(exitCode).toBe(2);
   expect(err).toContain('Usage: tandem');
+});
+
+it('teaches every command by an example that is a command line it takes', async () => {
+  for (const [name, examples] of Object.entries(EXAMPLES)) {
+    expect(examples.length, name).toBeGreaterThan(0);
+    const help = name === 'tandem' ? await call('--help') : await call(name, '--help');
+    for (const { line, says } of examples) expect(help.out).toContain(`  ${line}\n      ${says}\n`);
+    for (const [flag] of examples.flatMap(({ line }) => [...line.matchAll(/ --[a-z-]+/g)])) expect(help.out).toContain(flag.trim());
+  }
 });

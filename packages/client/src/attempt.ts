@@ -21,8 +21,9 @@ import { openDownlink } from './downlink.ts';
 import { AttemptFailure, connectionFailure, failureOf, reasonOf } from './failure.ts';
 import { limits } from './limits.ts';
 import { Silence } from './silence.ts';
-import { Uplink } from './uplink.ts';
-import type { ClientBranch } from './uplink.ts';
+import { CallUplink } from './uplink-call.ts';
+import { AppendUplink } from './uplink.ts';
+import type { ClientBranch, Uplink } from './uplink.ts';
 
 /** How one attempt ended. After `turn_ended` even a failure is no reason to run the turn again. */
 export type AttemptEnd =
@@ -63,6 +64,8 @@ export class Attempt {
   private readonly answerQuery: AnswerQuery | undefined;
   private readonly listener: AttemptListener;
   private readonly uplink: Uplink;
+  /** The same, when both directions are one call. */
+  private readonly call: CallUplink | undefined;
   private readonly execs: ExecStream;
   private readonly silence: Silence;
   private readonly closing = new AbortController();
@@ -81,6 +84,8 @@ export class Attempt {
     requestId: string;
     originalRequestId: string;
     silenceMs: number;
+    /** Whether both directions go over one call (R1). */
+    duplex: boolean;
     blobs: BlobStore;
     execs: ExecAnswers;
     answerQuery: AnswerQuery | undefined;
@@ -95,13 +100,16 @@ export class Attempt {
     this.lastFrameAt = options.clock.now();
     this.headers = { 'x-request-id': options.requestId, 'x-original-request-id': options.originalRequestId };
     this.end = new Promise(resolve => (this.finish = resolve));
-    this.uplink = new Uplink({
-      connection: options.connection,
-      requestId: options.requestId,
-      headers: this.headers,
-      clock: options.clock,
-      onFailure: failure => this.fail(failure),
-    });
+    this.call = options.duplex ? new CallUplink() : undefined;
+    this.uplink =
+      this.call ??
+      new AppendUplink({
+        connection: options.connection,
+        requestId: options.requestId,
+        headers: this.headers,
+        clock: options.clock,
+        onFailure: failure => this.fail(failure),
+      });
     this.silence = new Silence(options.clock, options.silenceMs, () =>
       this.fail(connectionFailure('Server silent', `no frame came from the server for ${options.silenceMs / 1000} s`)),
     );
@@ -169,6 +177,7 @@ export class Attempt {
         headers: this.headers,
         signal,
         onFrame,
+        uplink: this.call?.envelopes(),
       });
       this.reached = true;
       for await (const frame of frames) {

@@ -2,6 +2,7 @@ import type { Transport } from './transport.ts';
 
 /** The paths of the protocol below a server's base URL (R1). */
 export const paths = {
+  run: '/agent.v1.AgentService/Run',
   runSse: '/agent.v1.AgentService/RunSSE',
   bidiAppend: '/aiserver.v1.BidiService/BidiAppend',
   models: '/v1/models',

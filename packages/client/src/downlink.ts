@@ -13,10 +13,19 @@ import type { Decompress, TransportAnswer } from './transport.ts';
 /** What comes down: messages, and at the end the status of the stream. A stream that ends otherwise throws. */
 export type Downlink = AsyncIterable<{ message: AgentServerMessage } | { end: AttemptFailure | undefined }>;
 
-/** Opens RunSSE (§15) for `requestId`. Resolves once the server has accepted the stream; rejects with an AttemptFailure. */
+/**
+ * Opens RunSSE (§15) for `requestId`, or Run when there is an `uplink`, the envelopes of the way up on the same call (R1). Resolves once the server
+ * has accepted the stream; rejects with an AttemptFailure.
+ */
 export async function openDownlink(
   connection: Connection,
-  request: { requestId: string; headers: Record<string, string>; signal: AbortSignal; onFrame: () => void },
+  request: {
+    requestId: string;
+    headers: Record<string, string>;
+    signal: AbortSignal;
+    onFrame: () => void;
+    uplink?: AsyncIterable<Uint8Array> | undefined;
+  },
 ): Promise<Downlink> {
   const { transport } = connection;
   const codecs = [...transport.codecs.keys()];
@@ -24,7 +33,7 @@ export async function openDownlink(
   try {
     answer = await transport.exchange({
       method: 'POST',
-      url: connection.baseUrl + paths.runSse,
+      url: connection.baseUrl + (request.uplink === undefined ? paths.runSse : paths.run),
       headers: {
         ...connection.headers,
         ...request.headers,
@@ -32,9 +41,7 @@ export async function openDownlink(
         'connect-protocol-version': '1',
         ...(codecs.length === 0 ? {} : { 'connect-accept-encoding': codecs.join(',') }),
       },
-      body: encodeEnvelope(
-        toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: request.requestId })),
-      ),
+      body: request.uplink ?? subscription(request.requestId),
       signal: request.signal,
     });
   } catch (error) {
@@ -47,6 +54,10 @@ export async function openDownlink(
     throw protocolFailure(`${connection.baseUrl} answered with ${type || 'no content type'}; is it an agent server?`);
   }
   return readFrames(answer, chooseCodec(answer, transport.codecs), request.onFrame);
+}
+
+function subscription(requestId: string): Uint8Array {
+  return encodeEnvelope(toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId })));
 }
 
 /** The failure in an answer whose status is not 200. */

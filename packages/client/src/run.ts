@@ -15,6 +15,7 @@ import type { RunError } from './failure.ts';
 import type { Ids } from './ids.ts';
 import { Injections } from './injection.ts';
 import type { InjectionOutcome } from './injection.ts';
+import { limits } from './limits.ts';
 import { Progress } from './progress.ts';
 import { Retry } from './retry.ts';
 import { makeRunRequest, makeUserMessage } from './run-request.ts';
@@ -140,7 +141,7 @@ export class AgentRun implements Run {
     for (let number = 1; ; number++) {
       if (this.cancelled.signal.aborted) return { outcome: 'cancelled' };
       const startedAt = clock.now();
-      const attempt = this.makeAttempt(number === 1 ? this.requestId : ids.uuid());
+      const attempt = this.makeAttempt(number === 1 ? this.requestId : ids.uuid(), await this.isDuplex());
       const end = await this.playAttempt(attempt);
       everReached ||= attempt.reached;
       if (end.outcome !== 'failed') return end;
@@ -164,7 +165,22 @@ export class AgentRun implements Run {
     }
   }
 
-  private makeAttempt(requestId: string): Attempt {
+  /** Without an answer the other way is taken: its own failure then tells what is wrong with the connection. */
+  private async isDuplex(): Promise<boolean> {
+    const { transport, baseUrl } = this.surroundings.connection;
+    if (typeof transport.duplex === 'boolean') return transport.duplex;
+    const deadline = new AbortController();
+    const stop = this.surroundings.clock.after(limits.unaryDeadline, () => deadline.abort());
+    try {
+      return await transport.duplex(baseUrl, AbortSignal.any([deadline.signal, this.cancelled.signal]));
+    } catch {
+      return false;
+    } finally {
+      stop();
+    }
+  }
+
+  private makeAttempt(requestId: string, duplex: boolean): Attempt {
     const { connection, clock, silenceMs, blobs, answerQuery } = this.surroundings;
     return new Attempt({
       connection,
@@ -172,6 +188,7 @@ export class AgentRun implements Run {
       requestId,
       originalRequestId: this.requestId,
       silenceMs,
+      duplex,
       blobs,
       execs: this.execs,
       answerQuery,

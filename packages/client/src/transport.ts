@@ -23,8 +23,11 @@ export type Decompress = (data: Uint8Array, maxBytes: number) => Promise<Uint8Ar
 
 /** How the client reaches a server. */
 export interface Transport {
-  /** True when request and answer may flow at the same time, as `Run` needs (R1). */
-  readonly duplex: boolean;
+  /**
+   * Whether request and answer may flow at the same time to the server at `baseUrl`, as `Run` needs (R1); else RunSSE and BidiAppend are
+   * used. A function may connect to find out; when it rejects, the attempt that asked has failed.
+   */
+  readonly duplex: boolean | ((baseUrl: string, signal: AbortSignal) => Promise<boolean>);
   /** Codecs for frames by their name on the wire (`gzip`, `br`), in order of liking. They are announced to the server (R5). */
   readonly codecs: ReadonlyMap<string, Decompress>;
   /** Sends one request. Rejects when no answer came: refused, reset, aborted. Every HTTP status is an answer. */

@@ -7,7 +7,7 @@ import { makeConnection } from './connection.ts';
 import type { AttemptFailure } from './failure.ts';
 import { limits } from './limits.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
-import { Uplink } from './uplink.ts';
+import { AppendUplink } from './uplink.ts';
 
 const beat = { case: 'clientHeartbeat' as const, value: create(ClientHeartbeatSchema) };
 const settle = () => new Promise(resolve => setImmediate(resolve));
@@ -33,7 +33,7 @@ function make() {
   };
   const failures: AttemptFailure[] = [];
   const clock = new ManualClock();
-  const uplink = new Uplink({
+  const uplink = new AppendUplink({
     connection: makeConnection({ transport, baseUrl: 'http://server', apiKey: 'k' }),
     requestId: 'r1',
     headers: { 'x-request-id': 'r1' },

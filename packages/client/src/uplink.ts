@@ -14,11 +14,21 @@ import { readBody } from './transport.ts';
 /** The branch of one message to the server. */
 export type ClientBranch = AgentClientMessage['message'];
 
+/** The way up of one attempt, whatever carries it. */
+export interface Uplink {
+  /** Sends one message, in the order of the calls. Resolves when the next one may come; rejects only when it cannot be encoded. */
+  send(message: ClientBranch): Promise<void>;
+  /** Resolves when everything sent so far is on the other side, as far as that can be known, or the uplink is closed. */
+  flush(): Promise<void>;
+  /** Drops what is on its way. */
+  close(): void;
+}
+
 /**
- * The way up of one attempt: every message becomes one BidiAppend (§2.1), numbered from 0 in the order of `send` (R10). Appends run
+ * The way up beside RunSSE: every message becomes one BidiAppend (§2.1), numbered from 0 in the order of `send` (R10). Appends run
  * beside each other, since the server orders them by number. The first that fails is reported once; nothing is sent twice.
  */
-export class Uplink {
+export class AppendUplink implements Uplink {
   private readonly connection: Connection;
   private readonly requestId: string;
   private readonly headers: Record<string, string>;

@@ -3,7 +3,7 @@ import { Hands } from '../hands.ts';
 
 const MIB = 1024 * 1024;
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Array.from({ length: 2000 }, (_, index) => (index * 31) % 256)]);
-const LARGE = 'a line of a large file, of no interest\n'.repeat(Math.ceil((1.1 * MIB) / 39));
+const LARGE = `${'long lines of no interest, '.repeat(40)}\n`.repeat(Math.ceil((1.1 * MIB) / 1_081));
 
 /** Thinking, text and tools over many model calls, with a result above 1 MiB and images both ways. */
 export const large: Conversation = {

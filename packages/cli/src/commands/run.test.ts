@@ -129,7 +129,7 @@ describe('run', () => {
     ]);
     const surroundings = makeSurroundings({ isTerminal: true, env: { NO_COLOR: '1' } });
     const running = run('Write', { config }, surroundings);
-    await surroundings.stderr.until(/Write:\n {4}.*made\.txt\nAllow\?/);
+    await surroundings.stderr.until(/Write:\n {4}.*made\.txt\n {2}c and a allow: .*\nAllow\?/);
     expect(existsSync(join(surroundings.cwd, 'made.txt'))).toBe(false);
     surroundings.stdin.write('y\n');
     expect(await running).toBe(0);

@@ -25,8 +25,9 @@ function examineServerStore(file: string): Finding {
   const place = nearestExisting(file);
   try {
     accessSync(place, constants.W_OK);
-    if (statSync(place).isFile()) accessSync(dirname(place), constants.W_OK); // the write-ahead log lies beside it
-    else if (place === file) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+    const isFolder = statSync(place).isDirectory();
+    if (isFolder === (place === file)) throw Object.assign(new Error(place), { code: isFolder ? 'EISDIR' : 'ENOTDIR' });
+    if (!isFolder) accessSync(dirname(place), constants.W_OK); // the write-ahead log lies beside it
   } catch (error) {
     return {
       about,

@@ -26,9 +26,9 @@ it('says what is waited for, how long, and the tokens', () => {
 
 it('fits a terminal of 20 columns', () => {
   const { output, line } = makeLine(20);
-  line.note({ type: 'tool', id: '1', name: 'shell', status: 'running', args: { command: 'make everything at once' } });
+  line.note({ type: 'tool', id: '1', name: 'shell', status: 'running', args: { command: 'make everythig at once' } });
   line.show();
-  expect(output.text).toBe('\r\x1b[K⠋ Run make everythin');
+  expect(output.text).toBe('\r\x1b[K⠋ Run make everythi');
 });
 
 it('draws nothing while it is hidden, and takes itself away', () => {

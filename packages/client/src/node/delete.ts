@@ -6,6 +6,7 @@ import type { Executor } from '../executor.ts';
 import type { Machine } from './machine.ts';
 import { decodeText } from './text-form.ts';
 import { codeOf, entryKind, messageOf, realEntry } from './workspace.ts';
+import { tellChange } from './write.ts';
 
 /** Longest content given back with the result; a longer file is deleted without. */
 const CONTENT_CAP = 1024 * 1024;
@@ -40,6 +41,7 @@ async function deleteFile(machine: Machine, args: DeleteArgs, signal: AbortSigna
       return create(DeleteResultSchema, { result: { case: 'notFile', value: { path, actualType: kind } } });
     }
     const before = kind === 'file' ? await contentOf(real) : { size: 0, text: '' };
+    if (kind === 'file') await tellChange(machine, real, await stat(real), undefined);
     await unlink(real);
     const value = { path, deletedFile: path, fileSize: BigInt(before.size), prevContent: before.text };
     return create(DeleteResultSchema, { result: { case: 'success', value } });

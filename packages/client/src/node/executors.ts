@@ -2,6 +2,7 @@ import type { Executors } from '../executor.ts';
 import { backgroundShellSpawnExecutor } from './background-shell-spawn.ts';
 import { deleteExecutor } from './delete.ts';
 import { fetchExecutor } from './fetch.ts';
+import type { OnFileChange } from './file-change.ts';
 import { forceBackgroundShellExecutor } from './force-background-shell.ts';
 import { gitDiffExecutor } from './git-diff.ts';
 import { grepExecutor } from './grep.ts';
@@ -46,6 +47,8 @@ export interface NodeExecutorOptions {
   terminalsFolder?: string;
   /** The environment of shells. When absent, this process's own without Tandem's variables, which may hold a key. */
   env?: NodeJS.ProcessEnv;
+  /** Is told of each change of a file before it is made, for an undo. */
+  onFileChange?: OnFileChange;
   /** MCP servers of the user, beside those that the workspace declares. */
   mcpServers?: Readonly<Record<string, McpServerConfig>>;
   /** The user's file of permission rules; `permissions.json` in Tandem's configuration folder when absent. */
@@ -65,6 +68,7 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     terminals: new TerminalFolder(options.terminalsFolder ?? terminalsFolder(workspace.root)),
     shells: new Shells(),
     mcp: new McpServers({ workspace: workspace.root, given: options.mcpServers, env, permission }),
+    onFileChange: options.onFileChange,
     env,
   };
   return [

@@ -51,8 +51,11 @@ export async function sendRequest(request: HttpRequest): Promise<http.IncomingMe
     return await finish(proxy.protocol === 'https:' ? https.request(options) : http.request(options), request.body);
   }
   const tunnel: Duplex = await openTunnel(proxy, `${url.hostname}:${port}`, signal);
-  const createConnection = () => connectTls({ socket: tunnel, servername: host, ALPNProtocols: ['http/1.1'] });
-  return await finish(https.request({ ...common, host, port, path, agent: false, createConnection }), request.body);
+  const ca = request.agents?.https.options.ca;
+  const agent = new https.Agent();
+  agent.createConnection = () =>
+    connectTls({ socket: tunnel, servername: host, ALPNProtocols: ['http/1.1'], ...(ca === undefined ? {} : { ca }) });
+  return await finish(https.request({ ...common, host, port, path, agent }), request.body);
 }
 
 function finish(outgoing: http.ClientRequest, body: Uint8Array | undefined): Promise<http.IncomingMessage> {

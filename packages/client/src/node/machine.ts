@@ -1,4 +1,5 @@
 import type { McpServers } from './mcp/servers.ts';
+import type { OnFileChange } from './file-change.ts';
 import type { Permission } from './permission.ts';
 import type { Shells } from './shell-job.ts';
 import type { TerminalFolder } from './terminal-folder.ts';
@@ -14,6 +15,8 @@ export interface Machine {
   shells: Shells;
   /** The MCP servers of the workspace; connected when first needed. */
   mcp: McpServers;
+  /** Is told of each change of a file before it is made. */
+  onFileChange?: OnFileChange | undefined;
   /** The environment of shells. */
   env: NodeJS.ProcessEnv;
 }

@@ -5,6 +5,10 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { join, resolve } from 'node:path';
 import type { BlobStore } from '../blob-store.ts';
+import { collectBlobs } from './blob-collection.ts';
+import type { Collected } from './blob-collection.ts';
+import { SNAPSHOT_SCHEMA, fileSnapshots } from './file-snapshots.ts';
+import type { FileSnapshots } from './file-snapshots.ts';
 import { stateFolder } from './state-folder.ts';
 
 /** One conversation as it is kept. */
@@ -27,7 +31,13 @@ export interface Store {
   list(choice?: { cwd?: string; limit?: number }): Promise<StoredConversation[]>;
   /** Saves a conversation; a state replaces the former one, none leaves it. */
   save(id: string, conversation: { cwd: string; state?: ConversationStateStructure | undefined }): Promise<void>;
+  /** Forgets a conversation; its blobs go with the next collection. */
+  remove(id: string): Promise<void>;
   readonly blobs: BlobStore;
+  /** Removes blobs that no conversation reaches and that are older than `youngest` milliseconds, a day unless told. */
+  collect(youngest?: number): Promise<Collected>;
+  /** The files that turns changed, as they were before. */
+  readonly snapshots: FileSnapshots;
   close(): void;
 }
 
@@ -45,8 +55,12 @@ const SCHEMA = `
     id TEXT PRIMARY KEY, cwd TEXT NOT NULL, state BLOB, updated_at INTEGER NOT NULL, saved INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS conversations_by_cwd ON conversations (cwd, saved);
-  CREATE TABLE IF NOT EXISTS blobs (id BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS blobs (id BLOB PRIMARY KEY, data BLOB NOT NULL, stored_at INTEGER NOT NULL DEFAULT 0) STRICT;
+  ${SNAPSHOT_SCHEMA}
 `;
+
+/** A blob may be stored this long before a checkpoint refers to it. */
+const YOUNGEST = 24 * 60 * 60 * 1000;
 
 /**
  * Opens the store of this user, or of the given folder. The file is made and the database loaded with the first use, so a run that keeps
@@ -83,13 +97,26 @@ export function openStore(folder: string = stateFolder()): Store {
         )
         .run(id, realFolder(cwd), bytes, Date.now());
     },
+    async remove(id) {
+      const open = await database();
+      for (const table of ['turns', 'snapshots'])
+        open.prepare(`DELETE FROM ${table} WHERE conversation = ?`).run(id);
+      open.prepare('DELETE FROM conversations WHERE id = ?').run(id);
+    },
+    async collect(youngest = YOUNGEST) {
+      return collectBlobs(await database(), Date.now() - youngest);
+    },
+    snapshots: fileSnapshots(database),
     blobs: {
       async get(id) {
         const row = (await database()).prepare('SELECT data FROM blobs WHERE id = ?').get(id);
         return row?.['data'] as Uint8Array | undefined;
       },
       async set(id, data) {
-        (await database()).prepare('INSERT OR IGNORE INTO blobs (id, data) VALUES (?, ?)').run(id, data);
+        // Storing it again makes it young again: whoever does so is about to refer to it.
+        const sql = `INSERT INTO blobs (id, data, stored_at) VALUES (?, ?, ?)
+                     ON CONFLICT (id) DO UPDATE SET stored_at = excluded.stored_at`;
+        (await database()).prepare(sql).run(id, data, Date.now());
       },
     },
     close() {
@@ -108,6 +135,9 @@ async function openDatabase(folder: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(join(folder, 'conversations.db'));
   database.exec(SCHEMA);
+  const columns = database.prepare("SELECT 1 FROM pragma_table_info('blobs') WHERE name = 'stored_at'").get();
+  // A store of the first version: its blobs count as old.
+  if (columns === undefined) database.exec('ALTER TABLE blobs ADD COLUMN stored_at INTEGER NOT NULL DEFAULT 0');
   return database;
 }
 

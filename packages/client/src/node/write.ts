@@ -39,6 +39,7 @@ async function writeWhole(machine: Machine, args: WriteArgs, signal: AbortSignal
     const before = await existing(real);
     const bytes = args.fileBytes.length > 0 ? args.fileBytes : encodeText(args.fileText, await formOf(real, before));
     await mkdir(dirname(real), { recursive: true });
+    await tellChange(machine, real, before, bytes);
     await replaceFile(real, bytes, before);
     return create(WriteResultSchema, {
       result: {
@@ -131,7 +132,7 @@ function failed(path: string, error: unknown): WriteResult {
 export async function writeFileFor(
   machine: Machine,
   file: { path: string; signal: AbortSignal } & ({ bytes: Uint8Array } | { text: string }),
-): Promise<{ path: string; before: Uint8Array | undefined } | { refused: string; readOnly: boolean }> {
+): Promise<{ path: string } | { refused: string; readOnly: boolean }> {
   const { workspace, permission } = machine;
   const path = workspace.resolve(file.path);
   const real = await workspace.real(path);
@@ -139,9 +140,28 @@ export async function writeFileFor(
   const verdict = await permission.change({ kind: 'write', path: real, inside, signal: file.signal });
   if (!verdict.allowed) return { refused: verdict.reason, readOnly: verdict.readOnly };
   const stats = await existing(real);
-  const before = stats === undefined ? undefined : await readFile(real);
   const bytes = 'bytes' in file ? file.bytes : encodeText(file.text, await formOf(real, stats));
   await mkdir(dirname(real), { recursive: true });
+  await tellChange(machine, real, stats, bytes);
   await replaceFile(real, bytes, stats);
-  return { path, before };
+  return { path };
+}
+
+/** Tells of a change that is about to be made. What the listener makes of it is its own affair; the change goes on. */
+export async function tellChange(
+  machine: Machine,
+  path: string,
+  before: Stats | undefined,
+  after: Uint8Array | undefined,
+): Promise<void> {
+  if (machine.onFileChange === undefined) return;
+  try {
+    await machine.onFileChange({
+      path,
+      ...(before === undefined ? {} : { before: await readFile(path), mode: before.mode & 0o7777 }),
+      ...(after === undefined ? {} : { after }),
+    });
+  } catch {
+    // A copy that cannot be kept costs an undo, not the work.
+  }
 }

@@ -50,7 +50,9 @@ describe('a history', () => {
     const gone = idOf(bytes('gone'));
     await expect(History.restore(blobsOf(user), [idOf(user), gone])).rejects.toMatchObject({
       name_: 'blob_missing',
-      detail: expect.stringContaining(`root_prompt_messages_json[1] refers to blob ${Buffer.from(gone).toString('hex')}`),
+      detail: expect.stringContaining(
+        `root_prompt_messages_json[1] refers to blob ${Buffer.from(gone).toString('hex')}`,
+      ),
     });
     for (const [text, why] of [
       ['not json', 'it is not JSON'],
@@ -58,7 +60,10 @@ describe('a history', () => {
       ['[]', 'object'],
     ] as const) {
       const wrong = bytes(text);
-      await expect(History.restore(blobsOf(wrong), [idOf(wrong)])).rejects.toMatchObject({ name_: 'bad_state', detail: expect.stringContaining(why) });
+      await expect(History.restore(blobsOf(wrong), [idOf(wrong)])).rejects.toMatchObject({
+        name_: 'bad_state',
+        detail: expect.stringContaining(why),
+      });
     }
   });
 
@@ -73,7 +78,10 @@ describe('a history', () => {
   it('is not over while a call is open', () => {
     const history = new History(blobsOf());
     expect(history.turnIsOver).toBe(false);
-    history.append({ role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'Read', args: {} }] });
+    history.append({
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'Read', args: {} }],
+    });
     expect(history.turnIsOver).toBe(false);
     history.append({ role: 'assistant', content: 'done' });
     expect(history.turnIsOver).toBe(true);
@@ -84,7 +92,10 @@ describe('turns', () => {
   const turnBlob = toBinary(
     ConversationTurnStructureSchema,
     create(ConversationTurnStructureSchema, {
-      turn: { case: 'agentConversationTurn', value: create(AgentConversationTurnStructureSchema, { steps: [idOf(bytes('step'))], requestId: 'r' }) },
+      turn: {
+        case: 'agentConversationTurn',
+        value: create(AgentConversationTurnStructureSchema, { steps: [idOf(bytes('step'))], requestId: 'r' }),
+      },
     }),
   );
 
@@ -106,8 +117,14 @@ describe('turns', () => {
   });
 
   it('name the turn that nobody has, and the one that is none', async () => {
-    await expect(Turns.resume(blobsOf(), [idOf(turnBlob)])).rejects.toMatchObject({ name_: 'blob_missing', detail: expect.stringContaining('turns[0]') });
+    await expect(Turns.resume(blobsOf(), [idOf(turnBlob)])).rejects.toMatchObject({
+      name_: 'blob_missing',
+      detail: expect.stringContaining('turns[0]'),
+    });
     const wrong = Uint8Array.of(0xff, 0xff, 0xff);
-    await expect(Turns.resume(blobsOf(wrong), [idOf(wrong)])).rejects.toMatchObject({ name_: 'bad_state', detail: expect.stringContaining('turns[0]') });
+    await expect(Turns.resume(blobsOf(wrong), [idOf(wrong)])).rejects.toMatchObject({
+      name_: 'bad_state',
+      detail: expect.stringContaining('turns[0]'),
+    });
   });
 });

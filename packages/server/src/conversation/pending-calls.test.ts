@@ -17,6 +17,12 @@ describe('pending_tool_calls', () => {
     expect(readPending([entry])).toEqual({ batch: { message, startedAtMs: 1_800_000_000_000 }, unreadable: 0 });
   });
 
+  it('keep which of them were refused, and why (R57)', () => {
+    const refusals = { 'call-1': 'The arguments are not valid JSON.' };
+    const { batch } = readPending([writePending({ message, startedAtMs: 1, refusals })]);
+    expect(batch).toEqual({ message, startedAtMs: 1, refusals });
+  });
+
   it('of others are read as a message without a time, or as one call an entry, joined in order', () => {
     expect(readPending([JSON.stringify(message)]).batch).toEqual({ message, startedAtMs: 0 });
     const lone = (id: string, args: unknown) => JSON.stringify({ toolCallId: id, toolName: 'Read', args });
@@ -29,7 +35,12 @@ describe('pending_tool_calls', () => {
   });
 
   it('that nobody can read are counted, and keep the others from nothing', () => {
-    const { batch, unreadable } = readPending(['<xml/>', '7', '{"toolName":"Read"}', writePending({ message, startedAtMs: 1 })]);
+    const { batch, unreadable } = readPending([
+      '<xml/>',
+      '7',
+      '{"toolName":"Read"}',
+      writePending({ message, startedAtMs: 1 }),
+    ]);
     expect(unreadable).toBe(3);
     expect(batch?.message).toEqual(message);
   });

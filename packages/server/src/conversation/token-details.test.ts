@@ -7,14 +7,18 @@ const size = (id: string, characters: number) => ({ id, label: id, characters })
 describe('token details', () => {
   it('share the tokens by characters and add up exactly, whatever the numbers (R51)', () => {
     fc.assert(
-      fc.property(fc.nat(2_000_000), fc.array(fc.nat(50_000_000), { minLength: 1, maxLength: 8 }), (used, characters) => {
-        const sizes = characters.map((count, at) => size(`${at}`, count));
-        const { usedTokens, breakdown } = tokenDetails(used, 200_000, sizes);
-        expect(usedTokens).toBe(used);
-        const tokens = breakdown!.categories.map(({ estimatedTokens }) => estimatedTokens);
-        expect(tokens.reduce((sum, one) => sum + one, 0)).toBe(used);
-        for (const one of tokens) expect(one).toBeGreaterThanOrEqual(0);
-      }),
+      fc.property(
+        fc.nat(2_000_000),
+        fc.array(fc.nat(50_000_000), { minLength: 1, maxLength: 8 }),
+        (used, characters) => {
+          const sizes = characters.map((count, at) => size(`${at}`, count));
+          const { usedTokens, breakdown } = tokenDetails(used, 200_000, sizes);
+          expect(usedTokens).toBe(used);
+          const tokens = breakdown!.categories.map(({ estimatedTokens }) => estimatedTokens);
+          expect(tokens.reduce((sum, one) => sum + one, 0)).toBe(used);
+          for (const one of tokens) expect(one).toBeGreaterThanOrEqual(0);
+        },
+      ),
     );
   });
 
@@ -31,8 +35,19 @@ describe('token details', () => {
       { role: 'assistant' as const, content: 'hi' },
       { role: 'tool' as const, content: 'result' },
     ];
-    const sizes = measurePrompt(messages, 100, ({ content }) => (content as string).length, ({ content }) => content === 'note');
-    expect(Object.fromEntries(sizes.map(({ id, characters }) => [id, characters]))).toEqual({ system: 2, tools: 100, context: 4, conversation: 7, results: 6 });
+    const sizes = measurePrompt(
+      messages,
+      100,
+      ({ content }) => (content as string).length,
+      ({ content }) => content === 'note',
+    );
+    expect(Object.fromEntries(sizes.map(({ id, characters }) => [id, characters]))).toEqual({
+      system: 2,
+      tools: 100,
+      context: 4,
+      conversation: 7,
+      results: 6,
+    });
     expect(estimateTokens(sizes)).toBe(30);
   });
 });

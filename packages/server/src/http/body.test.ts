@@ -2,6 +2,8 @@ import { Fault } from '@tandem/protocol';
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../test/support/manual-clock.ts';
+import { BODY_MS } from '../limits.ts';
 import { readBody } from './body.ts';
 import type { Request } from './listen.ts';
 
@@ -73,5 +75,17 @@ describe('a request body', () => {
     }
     const body = Object.assign(Readable.from(broken()), { headers: {} }) as unknown as Request;
     expect((await refusal(body)).detail).toContain('broke off after 7 bytes');
+  });
+
+  it('that drips is refused once its time is over', async () => {
+    const clock = new ManualClock();
+    const body = Object.assign(new Readable({ read() {} }), { headers: {} });
+    body.push(Buffer.alloc(7));
+    const taken = readBody(body as unknown as Request, LIMIT, clock);
+    clock.advance(BODY_MS - 1);
+    body.push(Buffer.alloc(1));
+    clock.advance(1);
+    await expect(taken).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    expect(body.destroyed).toBe(false);
   });
 });

@@ -15,15 +15,14 @@ const DRAIN_FACTOR = 4;
 /**
  * The whole body of a unary request, decompressed (F22).
  * @param maxBytes the longest body that is taken, before and after decompression
- * @throws Fault `message_too_large` with the limit and the actual size, `malformed_message` when it cannot be decompressed or broke off
+ * @throws Fault `message_too_large` with the limit and the actual size, `malformed_message` when it cannot be decompressed, broke off, or came too slowly
  */
 export async function readBody(request: Request, maxBytes: number, clock: Clock = systemClock): Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? NaN);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    // not destroyed when it is left early: the answer goes out on the same connection, which stays usable (R8)
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for await (const chunk of bodyChunks(request, clock, BODY_MS)) {
       size += chunk.length;
       if (size <= maxBytes) chunks.push(chunk);
       else {

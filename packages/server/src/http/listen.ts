@@ -28,6 +28,19 @@ export interface TlsMaterial {
   readonly key: string | Buffer;
 }
 
+/** The times that a server of Node has for the heads of requests, in milliseconds. */
+interface HeadTimes {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly connectionsCheckingInterval: number;
+}
+
+/** What a connection is told that could not be read on, by the code of the error. */
+const CLIENT_ERRORS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
 /** How an HTTP/2 client starts (R2). */
 const PREFACE = Buffer.from('PRI * HTTP/2.0');
 
@@ -41,24 +54,30 @@ export async function listen(options: {
   tls?: TlsMaterial | undefined;
   handler: Handler;
   onError: (error: Error) => void;
+  /** How long the head of a request may take. */
+  silenceMs?: number;
 }): Promise<Listener> {
-  const { handler, onError, tls } = options;
+  const { handler, onError, tls, silenceMs = CONNECTION_SILENCE_MS } = options;
   // bodies have deadlines of their own (body-chunks.ts): the server's would cut a Run that lasts
-  const http1 = http.createServer({ headersTimeout: CONNECTION_SILENCE_MS, requestTimeout: 0, keepAliveTimeout: 65_000, noDelay: true }, handler);
-  http1.on('clientError', (_, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  const headTimes = { headersTimeout: silenceMs, requestTimeout: 0, connectionsCheckingInterval: Math.ceil(silenceMs / 4) };
+  const http1 = http.createServer({ ...headTimes, keepAliveTimeout: 65_000, noDelay: true }, handler);
+  // it gets its connections from here and never listens, and only a server that listens looks at the times of its heads
+  http1.emit('listening');
+  http1.on('clientError', (error, socket) => {
+    const status = CLIENT_ERRORS[(error as NodeJS.ErrnoException).code ?? ''] ?? '400 Bad Request';
+    if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     else socket.destroy();
   });
   const h2c = http2.createServer(H2_OPTIONS, handler as never);
   tendSessions(h2c);
 
   const sockets = new Set<net.Socket>();
-  const server = tls ? secureServer(tls, handler, sockets) : net.createServer(socket => {
+  const server = tls ? secureServer(tls, handler, sockets, headTimes) : net.createServer(socket => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
     socket.setNoDelay(true);
-    socket.setTimeout(CONNECTION_SILENCE_MS, () => socket.destroy());
+    socket.setTimeout(silenceMs, () => socket.destroy());
     let seen: Buffer = Buffer.alloc(0);
     const look = (chunk: Buffer) => {
       seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
@@ -90,7 +109,7 @@ export async function listen(options: {
     port,
     async close() {
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
-      http1.closeIdleConnections();
+      http1.close();
       await closed;
     },
     destroy() {
@@ -117,8 +136,10 @@ function tendSessions(server: http2.Http2Server | http2.Http2SecureServer): void
   server.on('sessionError', () => {});
 }
 
-function secureServer(tls: TlsMaterial, handler: Handler, sockets: Set<net.Socket>): http2.Http2SecureServer {
-  const server = http2.createSecureServer({ ...tls, ...H2_OPTIONS, allowHTTP1: true, minVersion: 'TLSv1.2', handshakeTimeout: CONNECTION_SILENCE_MS }, handler as never);
+function secureServer(tls: TlsMaterial, handler: Handler, sockets: Set<net.Socket>, headTimes: HeadTimes): http2.Http2SecureServer {
+  const handshakeTimeout = headTimes.headersTimeout;
+  const options = { ...tls, ...H2_OPTIONS, ...headTimes, allowHTTP1: true, minVersion: 'TLSv1.2', handshakeTimeout } as const;
+  const server = http2.createSecureServer(options, handler as never);
   tendSessions(server);
   server.on('tlsClientError', () => {}); // a peer that cannot talk TLS is its own trouble
   server.on('connection', (socket: net.Socket) => {

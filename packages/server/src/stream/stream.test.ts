@@ -1,6 +1,8 @@
 import { create } from '@bufbuild/protobuf';
-import { EnvelopeReader, decodeEndStream } from '@tandem/protocol';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { EnvelopeReader, decodeEndStream, fault } from '@tandem/protocol';
 import { AgentClientMessageSchema } from '@tandem/protocol/agent';
+import type { ShellStreamSchema } from '@tandem/protocol/agent';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/manual-clock.ts';
 import { updateMessage } from '../bridge/outbox.ts';
@@ -118,5 +120,65 @@ describe('a stream', () => {
     await turnOfTheLoop();
     expect(sink.frames.filter(frame => frame[0] === 0x02).map(frame => [...frame])).toEqual([[2, 0, 0, 0, 2, 0x7b, 0x7d]]);
     expect(sink.isEnded).toBe(true);
+  });
+});
+
+/** A stream whose run notes what its exec bridge was told; `record` is held until the test lets it go. */
+function newRecordingStream() {
+  const clock = new ManualClock();
+  const told: string[] = [];
+  const exec = {
+    isOwedAnswers: true,
+    record: async (_message: unknown, seqno: number) => void told.push(`record ${seqno}`),
+    deliver: () => void told.push('deliver'),
+  };
+  const stream = new Stream({
+    requestId: 'r',
+    owner: 'ann',
+    clock,
+    log: silentLog,
+    limits: { messageBytes: MIB, placeholderMs: 30_000, readerGraceMs: GRACE },
+    startRun: () => ({ cancel() {}, exec }) as unknown as Run,
+    onEnd: () => {},
+  });
+  const append = (seqno: number, message: MessageInitShape<typeof AgentClientMessageSchema>['message']) =>
+    stream.accept(seqno, create(AgentClientMessageSchema, { message }), readRequestHeaders({}), 1);
+  const shell = (seqno: number, event: ShellEvent) =>
+    append(seqno, { case: 'execClientMessage', value: { id: 1, message: { case: 'shellStream', value: { event } } } });
+  return { stream, told, append, shell, begin: () => append(0, { case: 'runRequest', value: {} }) };
+}
+type ShellEvent = NonNullable<MessageInitShape<typeof ShellStreamSchema>['event']>;
+const stdout: ShellEvent = { case: 'stdout', value: { data: 'made' } };
+const exit: ShellEvent = { case: 'exit', value: { code: 0 } };
+
+describe('the result of an exec', () => {
+  it('is written before it is delivered, and the end of a command only once all of its output is there (R48)', async () => {
+    const { told, shell, begin } = newRecordingStream();
+    await begin();
+    let isAcknowledged = false;
+    const ended = shell(2, exit).then(() => (isAcknowledged = true));
+    await turnOfTheLoop();
+    expect([told, isAcknowledged]).toEqual([[], false]);
+    await shell(1, stdout);
+    await ended;
+    expect(told).toEqual(['record 1', 'deliver', 'record 2', 'deliver']);
+  });
+
+  it('whose output never comes is acknowledged with the end of the stream, and never written', async () => {
+    const { stream, told, shell, begin } = newRecordingStream();
+    await begin();
+    const ended = shell(2, exit);
+    stream.fail(fault('superseded', 'A new attempt took over.'));
+    await ended;
+    expect(told).toEqual([]);
+  });
+
+  it('that crosses the end of its stream is written all the same, once (R7, R48)', async () => {
+    const { stream, told, shell, begin } = newRecordingStream();
+    await begin();
+    stream.fail(fault('shutting_down', 'The server is shutting down.'));
+    await shell(1, exit);
+    await shell(1, exit);
+    expect(told).toEqual(['record 1']);
   });
 });

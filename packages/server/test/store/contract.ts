@@ -112,7 +112,10 @@ export function describeStore(adapter: string, makePlace: () => StorePlace): voi
         }
         await store.blobs.get(anna, blobs[0]!.id); // used again, so it is not the oldest any more
         clock.advance(1_000);
-        await store.blobs.put(anna, Array.from({ length: 6 }, (_, at) => blobOf(`new ${at}`.repeat(180))));
+        await store.blobs.put(
+          anna,
+          Array.from({ length: 6 }, (_, at) => blobOf(`new ${at}`.repeat(180))),
+        );
         await reopen({ blobBytes: 10_000 });
         const kept = await Promise.all(blobs.map(async ({ id }) => (await store.blobs.get(anna, id)) !== undefined));
         expect(kept[0]).toBe(true);
@@ -175,7 +178,10 @@ export function describeStore(adapter: string, makePlace: () => StorePlace): voi
       it('gives the runs of a conversation back, the newest first', async () => {
         await store.ledger.recordRun(anna, run({ runId: 'old', endedAt: clock.now() }));
         await store.ledger.recordRun(anna, run({ runId: 'new', endedAt: clock.now() + 5, outcome: 'canceled' }));
-        await store.ledger.recordRun(anna, run({ runId: 'elsewhere', conversationId: 'another', endedAt: clock.now() }));
+        await store.ledger.recordRun(
+          anna,
+          run({ runId: 'elsewhere', conversationId: 'another', endedAt: clock.now() }),
+        );
         await store.ledger.recordRun(bert, run({ runId: 'of bert', endedAt: clock.now() }));
         await reopen();
         const runs = await store.ledger.runs(anna, 'conversation');
@@ -204,7 +210,11 @@ export function describeStore(adapter: string, makePlace: () => StorePlace): voi
 
       it('leaves a name alone that only an empty one was to give way to', async () => {
         await store.conversations.updateMetadata(anna, 'c', { name: 'First', onlySetNameIfEmpty: true });
-        await store.conversations.updateMetadata(anna, 'c', { name: 'Second', onlySetNameIfEmpty: true, workspacePaths: ['/a'] });
+        await store.conversations.updateMetadata(anna, 'c', {
+          name: 'Second',
+          onlySetNameIfEmpty: true,
+          workspacePaths: ['/a'],
+        });
         expect(await store.conversations.metadata(anna, 'c')).toEqual({ name: 'First', workspacePaths: ['/a'] });
       });
 
@@ -252,7 +262,9 @@ export function describeStore(adapter: string, makePlace: () => StorePlace): voi
         await store.ledger.recordExec(sealed, record({ conversationId: 'source' }));
         await store.conversations.clone(anna, 'source', 'copy');
         expect(await store.ledger.execRecords(anna, 'copy', 'call-1')).toEqual([]);
-        expect((await store.ledger.execRecords(sealed, 'copy', 'call-1')).map(one => textOf(one.bytes))).toEqual(['result']);
+        expect((await store.ledger.execRecords(sealed, 'copy', 'call-1')).map(one => textOf(one.bytes))).toEqual([
+          'result',
+        ]);
       });
 
       it('forgets metadata that was not told for 90 days, and none before', async () => {

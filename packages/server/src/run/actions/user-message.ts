@@ -1,7 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { AgentMode, UserMessageSchema } from '@tandem/protocol/agent';
 import type { UserMessage, UserMessageAction } from '@tandem/protocol/agent';
-import { isPart, partsOf } from '@tandem/protocol/message';
 import type { PendingBatch } from '../../conversation/pending-calls.ts';
 import { Turns } from '../../conversation/turns.ts';
 import { loop } from '../loop.ts';
@@ -18,7 +17,7 @@ export async function userMessageAction(
   action: UserMessageAction,
   pending: { batch: PendingBatch | undefined; unreadable: number },
 ): Promise<void> {
-  const { history, checkpoint, blobs, model, services, request, requestId } = turn.parts;
+  const { history, checkpoint, blobs, services, request, requestId } = turn.parts;
   const { state } = checkpoint;
   const { context, workspacePaths } = services.facts;
   const now = services.clock.now();
@@ -27,8 +26,7 @@ export async function userMessageAction(
   if (pending.unreadable > 0) history.append(interruptedNote());
   for (const earlier of action.prependUserMessages) history.append(await userModelMessage(earlier, blobs));
   const message: UserMessage = action.userMessage ?? create(UserMessageSchema);
-  const asked = await userModelMessage(message, blobs);
-  history.append(asked);
+  history.append(await userModelMessage(message, blobs));
   turn.turns.begin(message, requestId);
 
   state.pendingToolCalls = [];
@@ -37,9 +35,6 @@ export async function userMessageAction(
   state.conversationStartedTimestampMs ??= BigInt(now);
   if (context?.env?.timeZone) state.conversationStartedTimeZone ??= context.env.timeZone;
   await turn.publish();
-  if (!model.info.vision && partsOf(asked).some(part => isPart(part, 'image'))) {
-    turn.notice(`${model.info.name} cannot see images: it is told that there was one. Choose a model that takes images to have it looked at.`); // P24
-  }
   await loop(turn);
 }
 

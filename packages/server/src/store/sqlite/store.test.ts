@@ -45,7 +45,15 @@ describe('the SQLite store', () => {
     const scope = { owner: 'anna', sealKey: new Uint8Array(32).fill(9) };
     const data = Uint8Array.from(Buffer.from('a very secret sentence'));
     await store.blobs.put(scope, [{ id: new Uint8Array(32).fill(2), data }]);
-    const exec = { conversationId: 'c', callId: 'x', step: 0, requestId: 'r', argsHash: new Uint8Array(32), seqno: 1, bytes: data };
+    const exec = {
+      conversationId: 'c',
+      callId: 'x',
+      step: 0,
+      requestId: 'r',
+      argsHash: new Uint8Array(32),
+      seqno: 1,
+      bytes: data,
+    };
     await store.ledger.recordExec(scope, exec);
     const everything = () => Buffer.concat(readdirSync(folder).map(name => readFileSync(join(folder, name))));
     expect(everything().includes('secret sentence')).toBe(false);
@@ -58,7 +66,9 @@ describe('the SQLite store', () => {
     const file = join(folder, 'tandem.db');
     const old = new DatabaseSync(file);
     old.exec(`${migrations[0]} PRAGMA user_version = 1;`);
-    old.prepare('INSERT INTO exec_records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run('anna', 'c', 'x', 0, 5, new Uint8Array(32), 0, clock.now(), Uint8Array.of(7));
+    old
+      .prepare('INSERT INTO exec_records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+      .run('anna', 'c', 'x', 0, 5, new Uint8Array(32), 0, clock.now(), Uint8Array.of(7));
     old.close();
     const store = openSqliteStore({ file, clock });
     expect(await store.ledger.execRecords({ owner: 'anna' }, 'c', 'x')).toMatchObject([{ seqno: 5, requestId: '' }]);

@@ -151,7 +151,14 @@ export function openSqliteStore(options: SqliteOptions): Store {
         );
       },
       async execRecords(scope, conversationId, callId) {
-        type Row = { step: number; requestId: string; seqno: number; argsHash: Uint8Array; sealed: number; data: Uint8Array };
+        type Row = {
+          step: number;
+          requestId: string;
+          seqno: number;
+          argsHash: Uint8Array;
+          sealed: number;
+          data: Uint8Array;
+        };
         const rows = selectExec.all(scope.owner, conversationId, callId) as Row[];
         return rows.flatMap(({ step, requestId, seqno, argsHash, sealed, data }): ExecRecord[] => {
           const bytes = open(scope, data, sealed);
@@ -194,7 +201,9 @@ function makeFolder(path: string): void {
 function migrate(database: DatabaseSync): void {
   const { user_version: taken } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   if (taken > migrations.length) {
-    throw new Error(`the store was written by a newer version (schema ${taken}, this one knows ${migrations.length}): use that version or another file`);
+    throw new Error(
+      `the store was written by a newer version (schema ${taken}, this one knows ${migrations.length}): use that version or another file`,
+    );
   }
   migrations.slice(taken).forEach((step, index) => {
     database.exec(`BEGIN; ${step} PRAGMA user_version = ${taken + index + 1}; COMMIT;`);
