@@ -13,6 +13,8 @@ export interface ClientPlace {
   readonly workspace: string;
   readonly home: string;
   readonly model: string;
+  /** A certificate to trust, for a server with TLS. */
+  readonly certificate?: string | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export function runClientProcess(
   onEvent: (event: SDKMessage) => void,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { url, workspace, home, model } = place;
+  const { url, workspace, home, model, certificate } = place;
   const entry = new URL('client.ts', import.meta.url).pathname;
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -36,6 +38,7 @@ export function runClientProcess(
     LANG: 'C.UTF-8',
     TERM: 'dumb',
     CURSOR_BACKEND_URL: url,
+    ...(certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificate }),
     INTEROP_EARLIER: JSON.stringify(earlier),
   };
   const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];

@@ -5,7 +5,7 @@ import type { SDKMessage } from '@cursor/sdk';
 import { startProvider } from '../test/support/provider.ts';
 import { runClientProcess } from './client-process.ts';
 import type { Report, Scenario, World } from './scenario.ts';
-import { startServerProcess } from './server-process.ts';
+import { makeCertificate, startServerProcess } from './server-process.ts';
 
 const MODEL = 'test-model';
 
@@ -25,7 +25,8 @@ export async function perform(scenario: Scenario): Promise<void> {
   const provider = await startProvider({ answers: scenario.answers });
   const config = join(folder, 'tandem.json');
   writeFileSync(config, JSON.stringify(configFor(provider.baseUrl, folder)));
-  const server = await startServerProcess(config).catch(async (error: unknown) => {
+  const certificate = scenario.secure === true ? makeCertificate(folder) : undefined;
+  const server = await startServerProcess(config, certificate).catch(async (error: unknown) => {
     await provider.close();
     throw error;
   });
@@ -48,7 +49,7 @@ export async function perform(scenario: Scenario): Promise<void> {
   const given = new AbortController();
   try {
     const reports: Report[] = [];
-    const place = { url: server.url, workspace, home, model: MODEL };
+    const place = { url: server.url, workspace, home, model: MODEL, certificate: certificate?.cert };
     for (let act = 0; act < scenario.acts.length; act++) {
       const client = runClientProcess(scenario.name, act, place, reports, onEvent, given.signal);
       // what waits for an event that never comes is over when the client is

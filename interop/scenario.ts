@@ -60,6 +60,8 @@ export interface Scenario {
   readonly answers: ProviderOptions['answers'];
   /** Files of the workspace before it starts. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Over TLS, where the SDK speaks Run over HTTP/2 in place of RunSSE and BidiAppend. */
+  readonly secure?: boolean;
   /** One client process each, one after the other, in the same workspace and with the same home. */
   readonly acts: readonly Act[];
   /** What happens beside the first client process. */

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** How long the server may take until it listens, in milliseconds: ten times what it takes on a slow machine. */
@@ -21,11 +22,26 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-export async function startServerProcess(config: string): Promise<ServerProcess> {
+/** Files of a certificate for this machine that signs itself, as docs/operating.md makes one. */
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export function makeCertificate(folder: string): CertificateFiles {
+  const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-keyout', files.key];
+  execFileSync('openssl', ['req', '-x509', ...key, ...subject, '-out', files.cert], { stdio: 'ignore' });
+  return files;
+}
+
+export async function startServerProcess(config: string, certificate?: CertificateFiles): Promise<ServerProcess> {
   let output = '';
   const start = async (port: string): Promise<{ child: ChildProcess; url: string }> => {
     const words = SERVER_COMMAND.map(word => (word === '0' ? port : word));
-    const child = spawn('npm', [...words, config], {
+    const secure = certificate ? ['--tls-cert', certificate.cert, '--tls-key', certificate.key] : [];
+    const child = spawn('npm', [...words, config, ...secure], {
       cwd: REPOSITORY,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],

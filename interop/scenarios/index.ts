@@ -3,6 +3,7 @@ import { answerScenarios } from './answers.ts';
 import { conversationScenarios } from './conversation.ts';
 import { endScenarios } from './ends.ts';
 import { restartScenarios } from './restart.ts';
+import { secureScenarios } from './secure.ts';
 import { toolScenarios } from './tools.ts';
 
 /** All that is run, in this order. */
@@ -12,4 +13,5 @@ export const scenarios: readonly Scenario[] = [
   ...conversationScenarios,
   ...endScenarios,
   ...restartScenarios,
+  ...secureScenarios,
 ];

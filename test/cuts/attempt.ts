@@ -64,7 +64,13 @@ export class Attempt {
   readonly #wrapSink: (sink: FrameSink) => FrameSink;
   readonly #onActivity: () => void;
 
-  constructor(options: { requestId: string; owner: string; server: ServerProcess; wrapSink(sink: FrameSink): FrameSink; onActivity(): void }) {
+  constructor(options: {
+    requestId: string;
+    owner: string;
+    server: ServerProcess;
+    wrapSink(sink: FrameSink): FrameSink;
+    onActivity(): void;
+  }) {
     this.requestId = options.requestId;
     this.server = options.server;
     this.#owner = options.owner;
@@ -122,7 +128,11 @@ export class Attempt {
 
   /** Numbers a message that goes past the line, as a heartbeat does. */
   number(message: ClientMessage, meaning: Pick<Up, 'answer' | 'blob'> = {}): Up {
-    return { seqno: this.#seqno++, bytes: toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message })), ...meaning };
+    return {
+      seqno: this.#seqno++,
+      bytes: toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message })),
+      ...meaning,
+    };
   }
 
   /** Reads one frame; a write of the server always holds whole ones. */

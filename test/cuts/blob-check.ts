@@ -12,7 +12,11 @@ const links = new Memo<readonly { key: string; holds: string }[]>(20_000);
  * What is wrong with the blobs that a checkpoint refers to, directly or through others: not there, or there and not yet
  * acknowledged when the checkpoint came (R42).
  */
-export function checkBlobs(state: ConversationStateStructure, held: ReadonlyMap<string, Uint8Array>, acknowledged: ReadonlySet<string>): string[] {
+export function checkBlobs(
+  state: ConversationStateStructure,
+  held: ReadonlyMap<string, Uint8Array>,
+  acknowledged: ReadonlySet<string>,
+): string[] {
   const problems: string[] = [];
   const seen = new Set<string>();
   const visit = ({ key, holds }: { key: string; holds: string }): void => {
@@ -23,7 +27,8 @@ export function checkBlobs(state: ConversationStateStructure, held: ReadonlyMap<
       problems.push(`a checkpoint refers to blob ${key.slice(0, 12)} (${holds}), which the client was never given`);
       return;
     }
-    if (!acknowledged.has(key)) problems.push(`a checkpoint came before blob ${key.slice(0, 12)} (${holds}) was acknowledged`);
+    if (!acknowledged.has(key))
+      problems.push(`a checkpoint came before blob ${key.slice(0, 12)} (${holds}) was acknowledged`);
     for (const next of linksOf(key, holds, data)) visit(next);
   };
   for (const link of named(collectBlobLinks(ConversationStateStructureSchema, state))) visit(link);
@@ -38,5 +43,7 @@ function linksOf(key: string, holds: string, data: Uint8Array): readonly { key: 
 }
 
 function named(found: Iterable<BlobLink>): { key: string; holds: string }[] {
-  return [...found].filter(({ value }) => isBlobId(value)).map(({ value, reference }) => ({ key: blobKey(value), holds: reference.holds }));
+  return [...found]
+    .filter(({ value }) => isBlobId(value))
+    .map(({ value, reference }) => ({ key: blobKey(value), holds: reference.holds }));
 }

@@ -36,7 +36,9 @@ export class Branches {
     this.#brought = state.rootPromptMessagesJson.map(root => {
       const data = isBlobId(root) ? blobs.get(blobKey(root)) : root;
       if (!data) return 'missing';
-      return asRead.get(rootKey(root), () => JSON.stringify(parseModelMessage(JSON.parse(Buffer.from(data).toString('utf8')))));
+      return asRead.get(rootKey(root), () =>
+        JSON.stringify(parseModelMessage(JSON.parse(Buffer.from(data).toString('utf8')))),
+      );
     });
   }
 
@@ -45,7 +47,9 @@ export class Branches {
     const before = this.#lastCall.get(tools) ?? this.#brought;
     const at = before.findIndex((message, index) => asked[index] !== message);
     if (at >= 0) {
-      this.#violations.push(`message ${at} of a model call is not the one that it was:\n    was: ${before[at]?.slice(0, 300)}\n    is:  ${asked[at]?.slice(0, 300)}`);
+      this.#violations.push(
+        `message ${at} of a model call is not the one that it was:\n    was: ${before[at]?.slice(0, 300)}\n    is:  ${asked[at]?.slice(0, 300)}`,
+      );
     }
     this.#lastCall.set(tools, asked);
   }

@@ -71,13 +71,27 @@ export class ClientSide {
     this.#originalRequestId = runId;
     const action = this.#hasCheckpoint
       ? ({ action: { case: 'resumeAction', value: {} } } as const)
-      : ({ action: { case: 'userMessageAction', value: { userMessage: { text: turn.says, ...turn.message } } } } as const);
-    const value = { conversationState: this.state, action, conversationId: 'conversation', runId, requestedModel: { modelId: 'cut-model' } };
+      : ({
+          action: { case: 'userMessageAction', value: { userMessage: { text: turn.says, ...turn.message } } },
+        } as const);
+    const value = {
+      conversationState: this.state,
+      action,
+      conversationId: 'conversation',
+      runId,
+      requestedModel: { modelId: 'cut-model' },
+    };
     return { case: 'runRequest', value } as ClientMessage;
   }
 
   headers(): RequestHeaders {
-    return { originalRequestId: this.#originalRequestId, allowedTools: undefined, excludedTools: undefined, sealKey: undefined, client: undefined };
+    return {
+      originalRequestId: this.#originalRequestId,
+      allowedTools: undefined,
+      excludedTools: undefined,
+      sealKey: undefined,
+      client: undefined,
+    };
   }
 
   decode({ bytes }: Up): { message: AgentClientMessage; bytes: Uint8Array } {
@@ -128,7 +142,9 @@ export class ClientSide {
       const result = results.get(callId);
       if (result === undefined) return [`the result of ${callId} was acknowledged and is not in the history`];
       const marks = [...result.matchAll(/\(run (\d+)\)/g)].map(([, number]) => Number(number));
-      return marks.some(mark => mark !== run) ? [`the result of ${callId} is of run ${marks.join(', ')}; acknowledged was run ${run}`] : [];
+      return marks.some(mark => mark !== run)
+        ? [`the result of ${callId} is of run ${marks.join(', ')}; acknowledged was run ${run}`]
+        : [];
     });
   }
 }

@@ -11,7 +11,14 @@ export const SIDES = ['down', 'up', 'before', 'after'] as const;
 export type Side = (typeof SIDES)[number];
 
 /** How many ways there are to do it; what each is stands where it is done. */
-export const VARIANTS: Readonly<Record<Kind, number>> = { drop: 3, duplicate: 3, reorder: 3, delay: 2, close: 3, restart: 3 };
+export const VARIANTS: Readonly<Record<Kind, number>> = {
+  drop: 3,
+  duplicate: 3,
+  reorder: 3,
+  delay: 2,
+  close: 3,
+  restart: 3,
+};
 
 export interface Cut {
   readonly conversation: string;
@@ -26,7 +33,8 @@ export interface Cut {
 
 /** `parallel/down/12/drop/0`, a second cut behind a plus: `…+up/3/restart/1`. */
 export function cutName({ conversation, then, ...first }: Cut): string {
-  const part = ({ side, index, kind, variant }: Omit<Cut, 'conversation' | 'then'>) => `${side}/${index}/${kind}/${variant}`;
+  const part = ({ side, index, kind, variant }: Omit<Cut, 'conversation' | 'then'>) =>
+    `${side}/${index}/${kind}/${variant}`;
   return `${conversation}/${part(first)}${then ? `+${part(then)}` : ''}`;
 }
 
@@ -35,8 +43,15 @@ export function parseCutName(name: string): Cut {
   const [first = '', second] = name.split('+');
   const [conversation = '', ...rest] = first.split('/');
   const part = ([side, index, kind, variant, ...more]: string[]) => {
-    const isRight = SIDES.includes(side as Side) && KINDS.includes(kind as Kind) && /^\d+$/.test(`${index}${variant}`) && more.length === 0;
-    if (!isRight) throw new Error(`${JSON.stringify(name)} is no cut: expected conversation/side/index/kind/variant, such as parallel/down/12/drop/0`);
+    const isRight =
+      SIDES.includes(side as Side) &&
+      KINDS.includes(kind as Kind) &&
+      /^\d+$/.test(`${index}${variant}`) &&
+      more.length === 0;
+    if (!isRight)
+      throw new Error(
+        `${JSON.stringify(name)} is no cut: expected conversation/side/index/kind/variant, such as parallel/down/12/drop/0`,
+      );
     return { side: side as Side, index: Number(index), kind: kind as Kind, variant: Number(variant) };
   };
   return { conversation, ...part(rest), ...(second === undefined ? {} : { then: part(second.split('/')) }) };
@@ -48,7 +63,8 @@ export function cutsOf(conversation: string, points: Readonly<Record<Side, numbe
   for (const side of SIDES) {
     for (let index = 0; index < points[side]; index++) {
       for (const kind of KINDS) {
-        for (let variant = 0; variant < VARIANTS[kind]; variant++) cuts.push({ conversation, side, index, kind, variant });
+        for (let variant = 0; variant < VARIANTS[kind]; variant++)
+          cuts.push({ conversation, side, index, kind, variant });
       }
     }
   }

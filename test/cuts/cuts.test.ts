@@ -29,8 +29,14 @@ describe('a conversation that is cut', () => {
   );
 
   it('has every kind of cut on every side in the slice', () => {
-    const seen = new Set(slice.filter(({ then }) => !then).map(({ conversation, side, kind, variant }) => `${conversation} ${side} ${kind} ${variant}`));
-    const all = new Set(singleCuts(uncut).map(({ conversation, side, kind, variant }) => `${conversation} ${side} ${kind} ${variant}`));
+    const seen = new Set(
+      slice
+        .filter(({ then }) => !then)
+        .map(({ conversation, side, kind, variant }) => `${conversation} ${side} ${kind} ${variant}`),
+    );
+    const all = new Set(
+      singleCuts(uncut).map(({ conversation, side, kind, variant }) => `${conversation} ${side} ${kind} ${variant}`),
+    );
     expect([...all].filter(one => !seen.has(one))).toEqual([]);
   });
 
@@ -65,11 +71,21 @@ describe('a fault that is planted', () => {
 });
 
 function playNamed(cut: Cut, plant?: (typeof plants)[string]) {
-  return play(conversations.get(cut.conversation)!, { cut, uncut: uncut.get(cut.conversation)!, ...(plant && { plant }) });
+  return play(conversations.get(cut.conversation)!, {
+    cut,
+    uncut: uncut.get(cut.conversation)!,
+    ...(plant && { plant }),
+  });
 }
 
 /** The server killed after each write of the first turn. */
 function restartsOf(conversation: string): Cut[] {
   const writes = uncut.get(conversation)!.before[1]!.points.after;
-  return Array.from({ length: writes }, (_, index) => ({ conversation, side: 'after', index, kind: 'restart', variant: 0 }));
+  return Array.from({ length: writes }, (_, index) => ({
+    conversation,
+    side: 'after',
+    index,
+    kind: 'restart',
+    variant: 0,
+  }));
 }

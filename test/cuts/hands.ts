@@ -42,7 +42,12 @@ export class Hands extends Workspace {
     const name: string = String(args.path ?? '').replace(`${this.folder}/`, '');
     const image = this.images.get(name);
     if (kind === 'readArgs' && image) {
-      const value = { path: args.path, output: { case: 'data' as const, value: image }, totalLines: 1, fileSize: BigInt(image.length) };
+      const value = {
+        path: args.path,
+        output: { case: 'data' as const, value: image },
+        totalLines: 1,
+        fileSize: BigInt(image.length),
+      };
       return [{ case: 'readResult', value: { result: { case: 'success', value } } }];
     }
     const shellId = this.background.get(args.command);
@@ -50,7 +55,10 @@ export class Hands extends Workspace {
       return [
         shell({ case: 'start', value: {} }),
         shell({ case: 'stdout', value: { data: `listening (run ${run})\n` } }),
-        shell({ case: 'backgrounded', value: { shellId, command: args.command, workingDirectory: this.folder, pid: 77, msToWait: 30_000 } }),
+        shell({
+          case: 'backgrounded',
+          value: { shellId, command: args.command, workingDirectory: this.folder, pid: 77, msToWait: 30_000 },
+        }),
       ];
     }
     // a file that was deleted is said to be deleted again, so that only what the server does makes a difference

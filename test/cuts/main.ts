@@ -29,20 +29,25 @@ const cuts = choose();
 const counts = new Map<string, number>();
 let played = 0;
 const failures = await playCuts(uncut, cuts, cut => {
-  for (const one of cut.then ? [cut, cut.then] : [cut]) counts.set(`${one.kind} ${one.side}`, (counts.get(`${one.kind} ${one.side}`) ?? 0) + 1);
+  for (const one of cut.then ? [cut, cut.then] : [cut])
+    counts.set(`${one.kind} ${one.side}`, (counts.get(`${one.kind} ${one.side}`) ?? 0) + 1);
   if (++played % 2_000 === 0) process.stderr.write(`${played} of ${cuts.length} cuts, ${seconds()} s\n`);
 });
 for (const { text } of failures.slice(0, 20)) process.stdout.write(`${text}\n`);
 if (failures.length > 20) process.stdout.write(`and ${failures.length - 20} more\n`);
 process.stdout.write(`${''.padEnd(10)}${SIDES.map(side => side.padStart(8)).join('')}\n`);
-for (const kind of KINDS) process.stdout.write(`${kind.padEnd(10)}${SIDES.map(side => String(counts.get(`${kind} ${side}`) ?? 0).padStart(8)).join('')}\n`);
+for (const kind of KINDS)
+  process.stdout.write(
+    `${kind.padEnd(10)}${SIDES.map(side => String(counts.get(`${kind} ${side}`) ?? 0).padStart(8)).join('')}\n`,
+  );
 process.stdout.write(`${cuts.length} cuts, ${failures.length} violations, ${seconds()} s, --seed ${seed}\n`);
 process.exitCode = failures.length > 0 ? 1 : 0;
 
 function choose(): Cut[] {
   if (values.only !== undefined) return [parseCutName(values.only)];
   const all = [...singleCuts(uncut), ...doubleCuts(uncut, double, seed)];
-  const mine = values.conversation === undefined ? all : all.filter(({ conversation }) => conversation === values.conversation);
+  const mine =
+    values.conversation === undefined ? all : all.filter(({ conversation }) => conversation === values.conversation);
   return spread(mine, limit);
 }
 

@@ -1,64 +1,21 @@
-import { create, toBinary } from '@bufbuild/protobuf';
-import { blobKey } from '@tandem/protocol';
-import { ConversationStateStructureSchema, ExecServerMessageSchema } from '@tandem/protocol/agent';
-import type { ExecServerMessage, KvServerMessage } from '@tandem/protocol/agent';
-import { hash } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import { ConversationStateStructureSchema } from '@tandem/protocol/agent';
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { Store } from '../../packages/server/src/store/port.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { Attempt } from './attempt.ts';
 import type { Outcome, Up } from './attempt.ts';
 import { Branches } from './branches.ts';
+import { answerBlob, answerExec } from './client-answers.ts';
 import { ClientSide } from './client-side.ts';
 import type { Conversation, ScriptedTurn } from './conversation.ts';
-import type { Cut, Side } from './cut.ts';
-import type { Plant } from './plants.ts';
+import { compareTurns } from './played.ts';
+import type { PlayOptions, Played, Snapshot, TurnEnd } from './played.ts';
 import { scriptedCatalogue } from './scripted-model.ts';
 import { Scissors } from './scissors.ts';
 import { ServerProcess, writeAgain } from './server-process.ts';
 import { borrowStore } from './play-store.ts';
 import type { StoreWrite } from './server-process.ts';
-import type { ClientSnapshot } from './client-side.ts';
-
-/** What came of one play. */
-export interface Played {
-  /** What went wrong, in words; empty when all held. */
-  readonly violations: readonly string[];
-  /** How many points there were on each side, until the end or until the last cut that was made. */
-  readonly points: Readonly<Record<Side, number>>;
-  /** What stood after each turn that was played, by its number. */
-  readonly after: ReadonlyMap<number, TurnEnd>;
-  /** How it stood before each turn, to begin other plays there. */
-  readonly before: readonly Snapshot[];
-  /** Whether the cut was reached. */
-  readonly isCut: boolean;
-}
-
-/** How a conversation stands after a turn: the history as lines, the text that was shown, the files. */
-export interface TurnEnd {
-  readonly lines: readonly string[];
-  readonly text: string;
-  readonly files: readonly (readonly [string, string])[];
-}
-
-/** Everything that goes on from one turn to the next; the server itself keeps nothing but its store. */
-export interface Snapshot {
-  readonly turn: number;
-  readonly now: number;
-  readonly ids: number;
-  readonly requests: number;
-  readonly points: Readonly<Record<Side, number>>;
-  readonly client: ClientSnapshot;
-  /** What was written to the store so far. */
-  readonly writes: readonly StoreWrite[];
-}
-
-export interface PlayOptions {
-  readonly cut?: Cut;
-  /** The same conversation uncut, to compare with; the play begins with the turn that is cut and ends with the one after it. */
-  readonly uncut?: Played;
-  readonly plant?: Plant;
-}
 
 /** Attempts at one turn; a stock client makes more, one or two cuts need three. */
 const ATTEMPTS = 6;
@@ -120,7 +77,10 @@ export class Stage {
     this.#ids = from?.ids ?? 0;
     this.#requests = from?.requests ?? 0;
     this.#scissors = new Scissors(this, cut, from?.points);
-    this.client = new ClientSide(conversation.hands(), create(ConversationStateStructureSchema, conversation.state?.() ?? {}));
+    this.client = new ClientSide(
+      conversation.hands(),
+      create(ConversationStateStructureSchema, conversation.state?.() ?? {}),
+    );
     if (from) this.client.restore(from.client);
     this.#store = plant?.store?.(store) ?? store;
     this.#branches = new Branches(this.violations);
@@ -181,23 +141,36 @@ export class Stage {
   async play(): Promise<Played> {
     const { turns } = this.#conversation;
     try {
-      for (const { name, details } of this.#from?.writes ?? []) await writeAgain(this.#store, this.#owner, name, details);
+      for (const { name, details } of this.#from?.writes ?? [])
+        await writeAgain(this.#store, this.#owner, name, details);
       this.#writes.push(...(this.#from?.writes ?? []));
       let cutIn = this.#options.cut ? turns.length : -1;
       for (let index = this.#from?.turn ?? 0; index < turns.length; index++) {
         if (!this.#options.cut) this.#before.push(this.#snapshot(index));
         const text = await this.#turn(turns[index]!, index);
-        this.#after.set(index, { text, lines: this.client.lines(), files: [...this.client.hands.files].sort(([a], [b]) => (a < b ? -1 : 1)) });
-        this.#compare(index);
+        this.#after.set(index, {
+          text,
+          lines: this.client.lines(),
+          files: [...this.client.hands.files].sort(([a], [b]) => (a < b ? -1 : 1)),
+        });
+        this.violations.push(...compareTurns(index, this.#after.get(index)!, this.#options.uncut?.after.get(index)));
         if (cutIn >= 0 && index > cutIn) break;
         if (this.#scissors.isDone) cutIn = Math.min(cutIn, index);
       }
       await this.#close();
       this.violations.push(...this.client.checkResults());
     } catch (error) {
-      this.violations.push(`the play broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      this.violations.push(
+        `the play broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
     }
-    return { violations: this.violations, points: this.#scissors.points, after: this.#after, before: this.#before, isCut: this.#scissors.isDone };
+    return {
+      violations: this.violations,
+      points: this.#scissors.points,
+      after: this.#after,
+      before: this.#before,
+      isCut: this.#scissors.isDone,
+    };
   }
 
   #snapshot(turn: number): Snapshot {
@@ -237,12 +210,12 @@ export class Stage {
       const { fault } = attempt.watch;
       if (outcome === 'ended') {
         attempt.disconnect();
-        this.#checkText(attempt.watch.text, index);
         return attempt.watch.text;
       }
       if (outcome === 'failed') {
         attempt.disconnect();
-        const isFinal = fault !== undefined && !fault.retryable && fault.code !== 'canceled' && fault.code !== 'aborted';
+        const isFinal =
+          fault !== undefined && !fault.retryable && fault.code !== 'canceled' && fault.code !== 'aborted';
         if (isFinal) throw new Error(`the turn failed for good: ${fault.name_} ${fault.detail}`);
       }
       await this.pass(2_000);
@@ -316,7 +289,13 @@ export class Stage {
     const { server } = attempt;
     if (!server.isAlive) return;
     this.client.sending(up);
-    const acknowledged = server.registry.accept({ owner: this.#owner, requestId: attempt.requestId, seqno: BigInt(up.seqno), ...this.client.decode(up), headers: this.client.headers() });
+    const acknowledged = server.registry.accept({
+      owner: this.#owner,
+      requestId: attempt.requestId,
+      seqno: BigInt(up.seqno),
+      ...this.client.decode(up),
+      headers: this.client.headers(),
+    });
     acknowledged.then(
       () => {
         if (server.isAlive) this.client.acknowledged(up);
@@ -350,46 +329,18 @@ export class Stage {
     }
     const { message } = down.message;
     attempt.watch.message(down.message);
-    if (message.case === 'kvServerMessage') this.#answerBlob(attempt, message.value);
-    else if (message.case === 'execServerMessage') this.#answerExec(attempt, message.value);
-    else if (message.case === 'conversationCheckpointUpdate') this.violations.push(...this.client.takeCheckpoint(message.value));
-  }
-
-  #answerBlob(attempt: Attempt, { id, message }: KvServerMessage): void {
-    if (message.case === 'setBlobArgs') {
-      const key = blobKey(message.value.blobId);
-      const data = Uint8Array.from(message.value.blobData);
-      if (hash('sha256', data) !== key) this.violations.push(`set_blob ${key.slice(0, 12)} is not the hash of its data`);
-      this.client.blobs.set(key, data);
-      attempt.enqueue({ case: 'kvClientMessage', value: { id, message: { case: 'setBlobResult', value: {} } } }, { blob: key });
-    } else if (message.case === 'getBlobArgs') {
-      const blobData = this.client.blobs.get(blobKey(message.value.blobId));
-      attempt.enqueue({ case: 'kvClientMessage', value: { id, message: { case: 'getBlobResult', value: blobData ? { blobData } : {} } } });
-    }
-  }
-
-  #answerExec(attempt: Attempt, { id, message }: ExecServerMessage): void {
-    const kind = message.case!;
-    const args: any = message.value;
-    const callId = String(args.toolCallId ?? '');
-    const key = `${callId} ${kind} ${hash('sha256', toBinary(ExecServerMessageSchema.field[kind]!.message!, args))}`;
-    const isPolled = String(args.path ?? '').includes('.terminals/');
-    if (callId !== '' && !isPolled) {
-      if (attempt.asked.has(key)) this.violations.push(`${kind} of ${callId} was asked twice on one stream`);
-      if (this.client.settled.has(key)) this.violations.push(`${kind} of ${callId} was asked again though its result was acknowledged or written`);
-      attempt.asked.add(key);
-    }
-    const { run, answers } = this.client.hands.perform(key, kind, args);
-    const meaning = callId === '' ? {} : { answer: { key, callId, run, parts: answers.length, acknowledged: new Set<number>(), written: new Set<number>() } };
-    for (const answer of answers) attempt.enqueue({ case: 'execClientMessage', value: { id, message: answer } }, meaning);
-    attempt.enqueue({ case: 'execClientControlMessage', value: { message: { case: 'streamClose', value: { id } } } });
+    if (message.case === 'kvServerMessage') this.violations.push(...answerBlob(attempt, this.client, message.value));
+    else if (message.case === 'execServerMessage')
+      this.violations.push(...answerExec(attempt, this.client, message.value));
+    else if (message.case === 'conversationCheckpointUpdate')
+      this.violations.push(...this.client.takeCheckpoint(message.value));
   }
 
   // ---- time
 
   /** Lets the process work until nothing moves, or something came down. */
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < 2; ) {
+    for (let quiet = 0; quiet < 2;) {
       const before = this.#activity;
       await immediate();
       if (this.attempt && this.attempt.batches.length > 0) return;
@@ -435,27 +386,5 @@ export class Stage {
     registry.stop();
     await immediate();
     if (this.clock.pending > 0) this.violations.push(`${this.clock.pending} timers are left at the end`);
-  }
-
-  #checkText(text: string, turn: number): void {
-    const whole = this.#options.uncut?.after.get(turn)?.text;
-    // a later attempt shows what the earlier one did not keep, and nothing else
-    if (whole !== undefined && !whole.endsWith(text)) this.violations.push(`turn ${turn} showed ${JSON.stringify(text)}, uncut ${JSON.stringify(whole)}`);
-  }
-
-  /** The same history, the same display side, the same files as without the cut. */
-  #compare(turn: number): void {
-    const mine = this.#after.get(turn);
-    const uncut = this.#options.uncut?.after.get(turn);
-    if (!uncut || !mine) return;
-    const at = Array.from({ length: Math.max(mine.lines.length, uncut.lines.length) }).findIndex((_, index) => mine.lines[index] !== uncut.lines[index]);
-    if (at >= 0) {
-      const [ours = '(nothing)', theirs = '(nothing)'] = [mine.lines[at], uncut.lines[at]];
-      const from = Math.max(0, [...ours].findIndex((character, index) => character !== theirs[index]) - 80);
-      this.violations.push(`the history after turn ${turn} differs at ${ours.split(':', 1)[0]}:\n    cut:   ${ours.slice(from, from + 300)}\n    uncut: ${theirs.slice(from, from + 300)}`);
-    }
-    for (const [name, text] of uncut.files) {
-      if (this.client.hands.files.get(name) !== text) this.violations.push(`the file ${name} differs after turn ${turn}`);
-    }
   }
 }

@@ -15,7 +15,11 @@ export class Scissors {
   /** For windows, how they are to be permuted. */
   #variant = 0;
 
-  constructor(stage: Stage, cut: Cut | undefined, points: Readonly<Record<Side, number>> = { down: 0, up: 0, before: 0, after: 0 }) {
+  constructor(
+    stage: Stage,
+    cut: Cut | undefined,
+    points: Readonly<Record<Side, number>> = { down: 0, up: 0, before: 0, after: 0 },
+  ) {
     this.points = { ...points };
     this.#stage = stage;
     this.#cuts = cut ? [cut, ...(cut.then ? [cut.then] : [])] : [];
@@ -50,7 +54,14 @@ export class Scissors {
   loses(frames: number): boolean {
     const [cut] = this.#cuts;
     const first = this.points.down;
-    if (cut?.side !== 'down' || cut.kind !== 'close' || cut.variant !== 0 || cut.index < first || cut.index >= first + frames) return false;
+    if (
+      cut?.side !== 'down' ||
+      cut.kind !== 'close' ||
+      cut.variant !== 0 ||
+      cut.index < first ||
+      cut.index >= first + frames
+    )
+      return false;
     this.points.down = cut.index;
     this.#due('down');
     const lost = this.#attempt;
@@ -138,7 +149,9 @@ export class Scissors {
     switch (kind) {
       case 'drop': // 2: the write ends only when the next attempt is at work.
         this.#attempt?.giveUp({ noticed: variant !== 1 });
-        return variant === 2 ? this.#until(release => void stage.whenQuiet.push(() => void stage.whenQuiet.push(release))) : undefined;
+        return variant === 2
+          ? this.#until(release => void stage.whenQuiet.push(() => void stage.whenQuiet.push(release)))
+          : undefined;
       case 'duplicate': // 1: while the write is on its way.
         this.#again(variant === 1 ? 0 : variant);
         return variant === 1 ? this.#until(release => void stage.whenQuiet.push(release)) : undefined;
@@ -166,7 +179,13 @@ export class Scissors {
       case 'restart': // 0: killed here. 1: killed a moment later. 2: told to stop.
         if (variant === 0) stage.kill();
         else if (variant === 2) stage.stopServer();
-        else return this.#until(release => void immediate().then(() => stage.kill()).then(release));
+        else
+          return this.#until(
+            release =>
+              void immediate()
+                .then(() => stage.kill())
+                .then(release),
+          );
         return undefined;
     }
   }
@@ -175,7 +194,10 @@ export class Scissors {
   reorder(held: readonly Up[]): Up[] {
     if (this.#variant === 0) return [...held].reverse();
     if (this.#variant === 1) return [...held.slice(1), ...held.slice(0, 1)];
-    return held.map(up => ({ up, key: this.#random() })).sort((a, b) => a.key - b.key).map(({ up }) => up);
+    return held
+      .map(up => ({ up, key: this.#random() }))
+      .sort((a, b) => a.key - b.key)
+      .map(({ up }) => up);
   }
 
   #hold(variant: number): void {

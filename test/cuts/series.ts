@@ -2,7 +2,7 @@ import { conversations } from './conversations/all.ts';
 import { KINDS, SIDES, VARIANTS, cutName, cutsOf, seededRandom, spread } from './cut.ts';
 import type { Cut, Kind } from './cut.ts';
 import { play } from './play.ts';
-import type { Played } from './play.ts';
+import type { Played } from './played.ts';
 
 /** Kinds after which the client tries anew, so that a second cut meets a resumed run. */
 const BREAKING = new Set<Kind>(['drop', 'close', 'restart']);
@@ -14,7 +14,8 @@ export async function playUncut(): Promise<Map<string, Played>> {
   const uncut = new Map<string, Played>();
   for (const [name, conversation] of conversations) {
     const played = await play(conversation);
-    if (played.violations.length > 0) throw new Error(`${name} does not hold uncut:\n  ${played.violations.join('\n  ')}`);
+    if (played.violations.length > 0)
+      throw new Error(`${name} does not hold uncut:\n  ${played.violations.join('\n  ')}`);
     uncut.set(name, played);
   }
   return uncut;
@@ -32,7 +33,12 @@ export function doubleCuts(uncut: ReadonlyMap<string, Played>, count: number, se
   const breaking = singleCuts(uncut).filter(({ kind }) => BREAKING.has(kind));
   return spread(breaking, count).map(first => {
     const kind = pick(KINDS);
-    const then = { side: pick(SIDES), index: Math.floor(random() * SECOND_WITHIN), kind, variant: Math.floor(random() * VARIANTS[kind]) };
+    const then = {
+      side: pick(SIDES),
+      index: Math.floor(random() * SECOND_WITHIN),
+      kind,
+      variant: Math.floor(random() * VARIANTS[kind]),
+    };
     return { ...first, then };
   });
 }
@@ -44,18 +50,28 @@ export interface Failure {
 }
 
 /** Plays cuts one after the other. A second cut that was never reached is none and no failure. */
-export async function playCuts(uncut: ReadonlyMap<string, Played>, cuts: readonly Cut[], onPlayed: (cut: Cut) => void = () => {}): Promise<Failure[]> {
+export async function playCuts(
+  uncut: ReadonlyMap<string, Played>,
+  cuts: readonly Cut[],
+  onPlayed: (cut: Cut) => void = () => {},
+): Promise<Failure[]> {
   const failures: Failure[] = [];
   for (const cut of cuts) {
     const conversation = conversations.get(cut.conversation);
     const whole = uncut.get(cut.conversation);
-    if (!conversation || !whole) throw new Error(`there is no conversation ${cut.conversation}; there are ${[...conversations.keys()].join(', ')}`);
+    if (!conversation || !whole)
+      throw new Error(
+        `there is no conversation ${cut.conversation}; there are ${[...conversations.keys()].join(', ')}`,
+      );
     const { violations, isCut } = await play(conversation, { cut, uncut: whole });
     onPlayed(cut);
     const problems = isCut || cut.then ? violations : [...violations, 'the conversation never came to this point'];
     if (problems.length === 0) continue;
     const name = cutName(cut);
-    failures.push({ cut, text: [name, ...problems.map(problem => `  ${problem}`), `  alone: npm run cuts -- --only ${name}`].join('\n') });
+    failures.push({
+      cut,
+      text: [name, ...problems.map(problem => `  ${problem}`), `  alone: npm run cuts -- --only ${name}`].join('\n'),
+    });
   }
   return failures;
 }

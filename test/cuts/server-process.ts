@@ -21,7 +21,12 @@ export interface StoreWrite {
 }
 
 /** Makes a write of another play again, for this owner. */
-export async function writeAgain(store: Store, owner: string, name: keyof typeof WRITES, details: unknown): Promise<void> {
+export async function writeAgain(
+  store: Store,
+  owner: string,
+  name: keyof typeof WRITES,
+  details: unknown,
+): Promise<void> {
   if (name === 'put') await store.blobs.put({ owner }, details as { id: Uint8Array; data: Uint8Array }[]);
   else if (name === 'recordExec') await store.ledger.recordExec({ owner }, details as ExecRecord);
   else await store.ledger.recordRun({ owner }, details as RunRecord);
@@ -38,12 +43,26 @@ export class ServerProcess {
   isAlive = true;
   readonly #cancels = new Set<() => void>();
 
-  constructor(options: { store: Store; clock: Clock; identity: Identity; log: Log; catalogue: (process: ServerProcess) => Catalogue; hooks: WriteHooks }) {
+  constructor(options: {
+    store: Store;
+    clock: Clock;
+    identity: Identity;
+    log: Log;
+    catalogue: (process: ServerProcess) => Catalogue;
+    hooks: WriteHooks;
+  }) {
     const { store, identity, hooks } = options;
     const clock = this.#ownClock(options.clock);
     const log = this.#ownLog(options.log);
     this.registry = new Registry({
-      services: { catalogue: options.catalogue(this), store: this.#ownStore(store, hooks), clock, identity, log, callLimits: DEFAULT_LIMITS },
+      services: {
+        catalogue: options.catalogue(this),
+        store: this.#ownStore(store, hooks),
+        clock,
+        identity,
+        log,
+        callLimits: DEFAULT_LIMITS,
+      },
       limits: { messageBytes: 64 * 1024 * 1024, placeholderMs: 30_000, readerGraceMs: 15_000 },
     });
   }
@@ -72,9 +91,11 @@ export class ServerProcess {
   }
 
   #ownLog(log: Log): Log {
-    const line = (level: keyof Log): Log['info'] => (fields, text) => {
-      if (this.isAlive) log[level](fields, text);
-    };
+    const line =
+      (level: keyof Log): Log['info'] =>
+      (fields, text) => {
+        if (this.isAlive) log[level](fields, text);
+      };
     return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   }
 

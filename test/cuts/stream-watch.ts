@@ -21,8 +21,10 @@ export class StreamWatch {
     this.ends++;
     if (this.ends > 1) this.faults.push(`end frame number ${this.ends} on one stream`);
     this.fault ??= told;
-    for (const callId of this.#started) if (!this.#completed.has(callId)) this.faults.push(`the card of ${callId} was started and never completed`);
-    if (told === undefined && !this.isTurnEnded) this.faults.push('an end frame without a fault and without turn_ended');
+    for (const callId of this.#started)
+      if (!this.#completed.has(callId)) this.faults.push(`the card of ${callId} was started and never completed`);
+    if (told === undefined && !this.isTurnEnded)
+      this.faults.push('an end frame without a fault and without turn_ended');
     if (told !== undefined && this.isTurnEnded) this.faults.push('an end frame with a fault after turn_ended');
   }
 
@@ -43,14 +45,17 @@ export class StreamWatch {
         break;
       case 'partialToolCall':
       case 'toolCallDelta':
-        if (this.#completed.has(update.value.callId)) this.faults.push(`${update.case} of ${update.value.callId} after its completion`);
+        if (this.#completed.has(update.value.callId))
+          this.faults.push(`${update.case} of ${update.value.callId} after its completion`);
         break;
       case 'toolCallStarted':
-        if (this.#started.has(update.value.callId)) this.faults.push(`the card of ${update.value.callId} was started twice`);
+        if (this.#started.has(update.value.callId))
+          this.faults.push(`the card of ${update.value.callId} was started twice`);
         this.#started.add(update.value.callId);
         break;
       case 'toolCallCompleted':
-        if (this.#completed.has(update.value.callId)) this.faults.push(`the card of ${update.value.callId} was completed twice`);
+        if (this.#completed.has(update.value.callId))
+          this.faults.push(`the card of ${update.value.callId} was completed twice`);
         this.#completed.add(update.value.callId);
         break;
       default:

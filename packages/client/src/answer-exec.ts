@@ -19,6 +19,8 @@ type ControlBranch = NonNullable<MessageInitShape<typeof ExecClientControlMessag
 
 /** What an attempt lends to the answers. */
 export interface AnswerPort {
+  /** The request_id of the attempt. */
+  readonly requestId?: string;
   /** Sends one message up; resolves when the next may come. Rejects only when the message cannot be encoded. */
   send(message: ClientBranch): Promise<void>;
   /** One of our own execs is under way: the server's silence does not count. */
@@ -53,7 +55,7 @@ export class ExecAnswers {
     return new ExecStream({
       port,
       clock: this.clock,
-      start: message => this.start(message),
+      start: message => this.start(message, port.requestId),
       keep: execution => this.keep(execution),
     });
   }
@@ -65,7 +67,7 @@ export class ExecAnswers {
     await Promise.all(running.map(execution => execution.over()));
   }
 
-  private start(message: ExecServerMessage): Execution {
+  private start(message: ExecServerMessage, requestId: string | undefined): Execution {
     const kind = message.message.case;
     // A branch of a newer schema decodes as no branch at all.
     if (kind === undefined) throw new Error('this client does not know the kind of exec that was asked for');
@@ -86,6 +88,7 @@ export class ExecAnswers {
       toolCallId,
       fingerprint,
       clock: this.clock,
+      requestId,
     });
     this.all.add(execution);
     void execution.over().then(() => {

@@ -84,6 +84,8 @@ export class Attempt {
     requestId: string;
     originalRequestId: string;
     silenceMs: number;
+    /** More headers for the requests of this attempt. */
+    headers?: Record<string, string> | undefined;
     /** Whether both directions go over one call (R1). */
     duplex: boolean;
     blobs: BlobStore;
@@ -98,7 +100,11 @@ export class Attempt {
     this.answerQuery = options.answerQuery;
     this.listener = options.listener;
     this.lastFrameAt = options.clock.now();
-    this.headers = { 'x-request-id': options.requestId, 'x-original-request-id': options.originalRequestId };
+    this.headers = {
+      ...options.headers,
+      'x-request-id': options.requestId,
+      'x-original-request-id': options.originalRequestId,
+    };
     this.end = new Promise(resolve => (this.finish = resolve));
     this.call = options.duplex ? new CallUplink() : undefined;
     this.uplink =
@@ -114,6 +120,7 @@ export class Attempt {
       this.fail(connectionFailure('Server silent', `no frame came from the server for ${options.silenceMs / 1000} s`)),
     );
     this.execs = options.execs.open({
+      requestId: options.requestId,
       send: message => this.uplink.send(message),
       hold: () => this.silence.hold(),
       release: () => this.silence.release(),

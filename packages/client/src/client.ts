@@ -15,6 +15,7 @@ import type { ModelItem } from './model-catalogue.ts';
 import { AgentRun } from './run.ts';
 import type { Run, RunSurroundings } from './run.ts';
 import type { RunOptions } from './run-request.ts';
+import { Children } from './subagent/children.ts';
 import { fetchTransport } from './transport-fetch.ts';
 import type { Transport } from './transport.ts';
 
@@ -65,6 +66,7 @@ export class AgentClient {
       clock: options.clock ?? systemClock,
       ids: options.ids ?? randomIds,
       silenceMs,
+      children: new Children(),
     };
   }
 
@@ -79,8 +81,9 @@ export class AgentClient {
     return new Conversation(id ?? this.surroundings.ids.uuid(), begin, options);
   }
 
-  /** Lets go of what the executors hold, such as MCP servers. Runs under way are not ended by it. */
+  /** Ends child runs in the background, and lets go of what the executors hold, such as MCP servers. Runs under way are not ended by it. */
   async close(): Promise<void> {
+    this.surroundings.children.cancelAll('the client was closed');
     await Promise.allSettled(this.surroundings.executors.map(executor => executor.close?.()));
   }
 

@@ -30,13 +30,14 @@ export class Execution {
     toolCallId: string;
     fingerprint: string;
     clock: Clock;
+    requestId?: string | undefined;
   }) {
     this.kind = options.executor.kind;
     this.toolCallId = options.toolCallId;
     this.fingerprint = options.fingerprint;
     this.clock = options.clock;
     this.startedAt = options.clock.now();
-    void this.work(options.executor, options.args);
+    void this.work(options.executor, options.args, options.requestId);
   }
 
   get settled(): boolean {
@@ -94,7 +95,7 @@ export class Execution {
     });
   }
 
-  private async work(executor: AnyExecutor, args: unknown): Promise<void> {
+  private async work(executor: AnyExecutor, args: unknown, requestId: string | undefined): Promise<void> {
     const deadline = executor.deadlineMs === undefined ? limits.execDeadline : executor.deadlineMs;
     const stop =
       deadline === null
@@ -103,7 +104,10 @@ export class Execution {
     try {
       // The kind of the arguments is that of the executor: both were chosen by the same branch.
       const anyKind = executor as { run(args: unknown, context: ExecContext): ReturnType<AnyExecutor['run']> };
-      const outcome = anyKind.run(args, { signal: this.controller.signal });
+      const outcome = anyKind.run(args, {
+        signal: this.controller.signal,
+        ...(requestId === undefined ? {} : { requestId }),
+      });
       if (Symbol.asyncIterator in outcome) for await (const answer of outcome) this.add(answer);
       else this.add(await outcome);
       this.finish({ thrown: undefined });

@@ -13,6 +13,8 @@ export type ExecAnswer = Exclude<ExecClientMessage['message'], { case: undefined
 export interface ExecContext {
   /** Aborted when the server aborts the exec (§18) or the run is cancelled. What was started has to be stopped then. */
   signal: AbortSignal;
+  /** The request_id of the stream that asked first; a child run names it as its parent (R9). */
+  requestId?: string;
 }
 
 /**

@@ -39,6 +39,12 @@ export const limits = {
   blobDeadline: 30_000,
   /** Execs under way at once; one more is answered with a throw. The stock server sends some dozen. */
   execsAtOnce: 1_000,
+  /** Child runs under way at once; one more is answered with an error. Each is a stream of its own to the server. */
+  childrenAtOnce: 32,
+  /** Child runs below child runs: deeper nesting is a model that calls itself. */
+  childDepth: 5,
+  /** Child runs that are over and can still be asked for or resumed. */
+  childrenKept: 200,
   /** Bytes of finished answers kept to answer a repeated exec id without running it again. */
   answersKeptBytes: 32 * 1024 * 1024,
   /** Events waiting for a reader. With a reader the stream is read no further; without one the oldest are dropped. */

@@ -1,4 +1,5 @@
 import { create } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   AgentMode,
   AgentRunRequestSchema,
@@ -14,6 +15,8 @@ import type {
   AgentRunRequest,
   ConversationStateStructure,
   McpToolDefinition,
+  ModelDetailsSchema,
+  SelectedContext,
   UserMessage,
 } from '@tandem/protocol/agent';
 
@@ -45,14 +48,35 @@ export interface RunOptions {
   mcpTools?: McpToolDefinition[];
 }
 
+/** What makes a run the child of another (R64). */
+export interface ChildOrigin {
+  subagentTypeName: string;
+  /** The conversation of the parent, or the child's own. */
+  conversationGroupId: string;
+  /** The model that the parent asks for; a child has no `requested_model`. */
+  modelDetails: MessageInitShape<typeof ModelDetailsSchema>;
+  /** What the parent selected for it. */
+  selectedContext?: SelectedContext | undefined;
+  /** The request_id of the parent's attempt and its tool call; both or neither go along as headers (R9). */
+  parentRequestId?: string | undefined;
+  toolCallId: string;
+}
+
+/** The headers of a child run. */
+export function childHeaders(child: ChildOrigin | undefined): Record<string, string> {
+  if (child?.parentRequestId === undefined || child.toolCallId === '') return {};
+  return { 'x-parent-request-id': child.parentRequestId, 'x-parent-agent-tool-call-id': child.toolCallId };
+}
+
 const MODES: Record<Mode, AgentMode> = { agent: AgentMode.AGENT, ask: AgentMode.ASK, plan: AgentMode.PLAN };
 
 /** The user's message; it stays the same, its id included, over all attempts of a run. */
-export function makeUserMessage(options: RunOptions, ids: { uuid(): string }): UserMessage {
+export function makeUserMessage(options: RunOptions, ids: { uuid(): string }, selected?: SelectedContext): UserMessage {
   const message = create(UserMessageSchema, {
     text: options.prompt,
     messageId: ids.uuid(),
     ...(options.mode === undefined ? {} : { mode: MODES[options.mode] }),
+    ...(selected === undefined ? {} : { selectedContext: selected }),
   });
   if (options.images !== undefined && options.images.length > 0) {
     message.selectedContext = create(SelectedContextSchema, {
@@ -78,8 +102,9 @@ export function makeRunRequest(run: {
   runId: string;
   userMessage: UserMessage;
   checkpoint: ConversationStateStructure | undefined;
+  child?: ChildOrigin | undefined;
 }): AgentRunRequest {
-  const { options, checkpoint } = run;
+  const { options, checkpoint, child } = run;
   const action =
     checkpoint === undefined
       ? { case: 'userMessageAction' as const, value: create(UserMessageActionSchema, { userMessage: run.userMessage }) }
@@ -89,6 +114,13 @@ export function makeRunRequest(run: {
     action: create(ConversationActionSchema, { action }),
     conversationId: run.conversationId,
     runId: run.runId,
+    ...(child === undefined
+      ? {}
+      : {
+          modelDetails: child.modelDetails,
+          subagentTypeName: child.subagentTypeName,
+          conversationGroupId: child.conversationGroupId,
+        }),
     ...(options.model === undefined ? {} : { requestedModel: { modelId: options.model } }),
     ...(options.mcpTools === undefined ? {} : { mcpTools: { mcpTools: options.mcpTools } }),
     ...(options.customSystemPrompt === undefined ? {} : { customSystemPrompt: options.customSystemPrompt }),

@@ -18,8 +18,10 @@ import type { InjectionOutcome } from './injection.ts';
 import { limits } from './limits.ts';
 import { Progress } from './progress.ts';
 import { Retry } from './retry.ts';
-import { makeRunRequest, makeUserMessage } from './run-request.ts';
-import type { RunOptions } from './run-request.ts';
+import { childHeaders, makeRunRequest, makeUserMessage } from './run-request.ts';
+import type { ChildOrigin, RunOptions } from './run-request.ts';
+import type { BeginChild, Children } from './subagent/children.ts';
+import { childExecutors } from './subagent/executors.ts';
 import { checkpointEvent, translateUpdate, usageOf } from './translate.ts';
 
 /** One run: one turn of a conversation, over as many attempts as it takes. Its events are read by `for await`, once. */
@@ -46,6 +48,12 @@ export interface RunSurroundings {
   clock: Clock;
   ids: Ids;
   silenceMs: number;
+  /** The child runs of this client. */
+  children: Children;
+  /** What makes this run a child; such a run is never tried again, since its parent decides (R54). */
+  child?: ChildOrigin;
+  /** How many runs stand above this one. */
+  depth?: number;
   /** Told of each checkpoint before its event. */
   onCheckpoint?: (state: ConversationStateStructure) => void;
 }
@@ -72,14 +80,26 @@ export class AgentRun implements Run {
   private usage: Usage | undefined;
 
   constructor(surroundings: RunSurroundings, options: RunOptions) {
-    const { ids, executors, clock } = surroundings;
+    const { ids, clock } = surroundings;
     this.surroundings = surroundings;
     this.options = options;
     this.conversationId = options.conversationId ?? ids.uuid();
     this.requestId = ids.uuid();
     this.runId = ids.uuid();
-    this.userMessage = makeUserMessage(options, ids);
+    this.userMessage = makeUserMessage(options, ids, surroundings.child?.selectedContext);
     this.injections = new Injections(this.runId);
+    const { children, depth = 0 } = surroundings;
+    const begin: BeginChild = (child, run, childExecutors) =>
+      new AgentRun({ ...surroundings, executors: childExecutors, child, depth: depth + 1, onCheckpoint: () => undefined }, run);
+    const parent = {
+      begin,
+      depth,
+      executors: surroundings.executors,
+      conversationId: this.conversationId,
+      report: (id: string, event: RunEvent) => this.show({ type: 'child', id, event }),
+    };
+    // What an embedder brings for one of these kinds comes later in the list, and so counts.
+    const executors = [...childExecutors(children, parent), ...surroundings.executors];
     this.execs = new ExecAnswers({ executors, clock, onChange: () => (this.changedSinceCheckpoint = true) });
     const onAbort = () => this.cancel();
     options.signal?.addEventListener('abort', onAbort, { once: true });
@@ -153,9 +173,9 @@ export class AgentRun implements Run {
         lasted: attempt.lastFrameAt - startedAt,
         silent: clock.now() - attempt.lastFrameAt,
       });
-      if (!decision.again) {
+      if (!decision.again || this.surroundings.child !== undefined) {
         const { error } = end.failure;
-        const message = decision.because === undefined ? error.message : `${error.message} (${decision.because})`;
+        const message = decision.again || decision.because === undefined ? error.message : `${error.message} (${decision.because})`;
         return { outcome: 'failed', error: { ...error, message } };
       }
       for (const event of this.progress.closeOpen()) this.events.push(event);
@@ -188,6 +208,7 @@ export class AgentRun implements Run {
       requestId,
       originalRequestId: this.requestId,
       silenceMs,
+      headers: childHeaders(this.surroundings.child),
       duplex,
       blobs,
       execs: this.execs,
@@ -214,6 +235,7 @@ export class AgentRun implements Run {
       runId: this.runId,
       userMessage: this.userMessage,
       checkpoint: this.checkpoint,
+      child: this.surroundings.child,
     });
     try {
       const end = attempt.run(request);

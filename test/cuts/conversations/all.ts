@@ -5,4 +5,6 @@ import { odd } from './odd.ts';
 import { parallel } from './parallel.ts';
 
 /** The conversations that are cut, by name. */
-export const conversations: ReadonlyMap<string, Conversation> = new Map([parallel, edits, large, odd].map(one => [one.name, one]));
+export const conversations: ReadonlyMap<string, Conversation> = new Map(
+  [parallel, edits, large, odd].map(one => [one.name, one]),
+);

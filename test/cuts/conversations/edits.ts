@@ -11,7 +11,15 @@ export const edits: Conversation = {
     {
       says: 'change the constants',
       answers: [
-        { text: 'A plan first.', calls: [{ name: 'TodoWrite', args: { merge: false, todos: [todo('edit', 'in_progress'), todo('test', 'pending')] } }] },
+        {
+          text: 'A plan first.',
+          calls: [
+            {
+              name: 'TodoWrite',
+              args: { merge: false, todos: [todo('edit', 'in_progress'), todo('test', 'pending')] },
+            },
+          ],
+        },
         {
           calls: [
             { name: 'StrReplace', args: { path: 'main.ts', old_string: 'a = 1', new_string: 'a = 10' } },
@@ -32,13 +40,21 @@ export const edits: Conversation = {
             { name: 'Shell', args: { command: 'npm test' } },
           ],
         },
-        { calls: [{ name: 'StrReplace', args: { path: 'new.ts', old_string: 'c = 3', new_string: 'c = 30' } }, { name: 'Delete', args: { path: 'old.txt' } }] },
+        {
+          calls: [
+            { name: 'StrReplace', args: { path: 'new.ts', old_string: 'c = 3', new_string: 'c = 30' } },
+            { name: 'Delete', args: { path: 'old.txt' } },
+          ],
+        },
         { text: 'Written, tested and tidied up.' },
       ],
     },
     {
       says: 'finish the list',
-      answers: [{ calls: [{ name: 'TodoWrite', args: { merge: true, todos: [todo('test', 'completed')] } }] }, { text: 'Nothing is left.' }],
+      answers: [
+        { calls: [{ name: 'TodoWrite', args: { merge: true, todos: [todo('test', 'completed')] } }] },
+        { text: 'Nothing is left.' },
+      ],
     },
   ],
 };

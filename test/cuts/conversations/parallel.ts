@@ -1,7 +1,13 @@
 import type { Conversation } from '../conversation.ts';
 import { Hands } from '../hands.ts';
 
-const weather = { name: 'weather', providerIdentifier: 'sky', toolName: 'weather', description: 'Tells the weather.', inputSchemaJson: '{"type":"object","properties":{"town":{"type":"string"}}}' };
+const weather = {
+  name: 'weather',
+  providerIdentifier: 'sky',
+  toolName: 'weather',
+  description: 'Tells the weather.',
+  inputSchemaJson: '{"type":"object","properties":{"town":{"type":"string"}}}',
+};
 const weatherCall = (town: string) => ({ name: 'mcp_sky_weather', args: { town } });
 
 /** Several turns with tools side by side: reads, commands with output, MCP. */
@@ -20,7 +26,11 @@ export const parallel: Conversation = {
       answers: [
         {
           text: 'I look at three things.',
-          calls: [{ name: 'Read', args: { path: 'a.txt' } }, { name: 'Shell', args: { command: 'make' } }, weatherCall('Bern')],
+          calls: [
+            { name: 'Read', args: { path: 'a.txt' } },
+            { name: 'Shell', args: { command: 'make' } },
+            weatherCall('Bern'),
+          ],
         },
         { text: 'All is well 🙂.' },
       ],
@@ -29,7 +39,13 @@ export const parallel: Conversation = {
       says: 'once more, one after the other',
       answers: [
         { calls: [{ name: 'Shell', args: { command: 'ls -l' } }] },
-        { text: 'Then the log.', calls: [{ name: 'Read', args: { path: 'build.log' } }, { name: 'Ls', args: { path: '.' } }] },
+        {
+          text: 'Then the log.',
+          calls: [
+            { name: 'Read', args: { path: 'build.log' } },
+            { name: 'Ls', args: { path: '.' } },
+          ],
+        },
         { text: 'Done twice.' },
       ],
     },

@@ -122,10 +122,12 @@ export async function run(
     executors: nodeExecutors({
       workspace: folder,
       permission,
+      onFileChange: conversation.recordChange,
       ...(questions && permission !== 'read-only' && { ask: questions.ask }),
     }),
     answerQuery: questions?.answerQuery ?? answersByPermission(permission),
   });
+  await conversation.beginTurn();
   status?.show();
   const turn = client.run({
     prompt: reading.prompt,

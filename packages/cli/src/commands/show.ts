@@ -1,7 +1,7 @@
 import { openStore, stateFolder } from '@tandem/client/node';
-import type { StoredConversation } from '@tandem/client/node';
 import type { ExitCode } from '../exit-code.ts';
 import { EXIT } from '../exit-code.ts';
+import { findConversation } from '../history/find-conversation.ts';
 import { readTurns } from '../history/transcript.ts';
 import { createPlainRender } from '../render/plain.ts';
 import { plainJson, plainText } from '../render/plain-text.ts';
@@ -24,17 +24,12 @@ export async function show(id: string, options: ShowOptions, surroundings: Surro
   const say = (text: string) => stderr.write(`tandem: ${plainText(text)}\n`);
   const store = openStore();
   try {
-    const named = await store.get(id);
-    const found = named ? [named] : (await store.list()).filter(one => id !== '' && one.id.startsWith(id));
-    if (found.length !== 1) {
-      say(
-        found.length === 0
-          ? `There is no conversation ${JSON.stringify(id)} on this machine; tandem history --all lists them.`
-          : `${found.length} conversations begin with ${JSON.stringify(id)}; give more of the id.`,
-      );
+    const found = await findConversation(store, id);
+    if ('problem' in found) {
+      say(found.problem);
       return EXIT.usage;
     }
-    const { state, cwd: folder } = found[0] as StoredConversation;
+    const { state, cwd: folder } = found;
     const look = { folder, now: () => 0 };
     for (const turn of await readTurns(state, store.blobs)) {
       if (stop.aborted) return EXIT.cancelled;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { BlobStore, Run } from '@tandem/client';
 import { openStore, stateFolder } from '@tandem/client/node';
-import type { Store } from '@tandem/client/node';
+import type { OnFileChange, Store, Undone } from '@tandem/client/node';
+import { findConversation } from '../history/find-conversation.ts';
 
 /** The conversation that a run goes on with, and where it is kept. */
 export interface Conversation {
@@ -12,6 +13,12 @@ export interface Conversation {
   readonly blobs: BlobStore | undefined;
   /** Keeps a checkpoint. Never rejects: a disk that is full must not end a run, so the user is told once. */
   save(state: Run['state']): Promise<void>;
+  /** A turn begins: from now on changes of files count to it. */
+  beginTurn(): Promise<void>;
+  /** Keeps a file as it is before it is changed, for an undo. */
+  readonly recordChange: OnFileChange;
+  /** Brings back the files of the last turn that changed any. */
+  undo(): Promise<Undone | undefined>;
   close(): void;
 }
 
@@ -34,9 +41,11 @@ export async function openConversation(choice: ConversationChoice): Promise<Conv
   const { folder, continues, resumes, say } = choice;
   const store = openStore();
   try {
-    const found = resumes !== undefined ? await store.get(resumes) : continues ? await store.last(folder) : undefined;
-    if (resumes !== undefined && !found)
-      return { problem: `There is no conversation ${JSON.stringify(resumes)} on this machine.` };
+    const found = resumes !== undefined ? await findConversation(store, resumes) : continues ? await store.last(folder) : undefined;
+    if (found && 'problem' in found) {
+      store.close();
+      return found;
+    }
     if (continues && !found)
       return { problem: `There is no conversation in ${folder} to continue. Run without --continue to begin one.` };
     const id = found?.id ?? randomUUID();
@@ -48,8 +57,21 @@ export async function openConversation(choice: ConversationChoice): Promise<Conv
     if (continues || resumes !== undefined)
       return { problem: `${why}. Make the folder writable, or set XDG_STATE_HOME to another one.` };
     say(`${why}, so this one is not kept.`);
-    return { id: randomUUID(), state: undefined, blobs: undefined, save: () => Promise.resolve(), close() {} };
+    return unkept();
   }
+}
+
+function unkept(): Conversation {
+  return {
+    id: randomUUID(),
+    state: undefined,
+    blobs: undefined,
+    save: () => Promise.resolve(),
+    beginTurn: () => Promise.resolve(),
+    recordChange: () => Promise.resolve(),
+    undo: () => Promise.resolve(undefined),
+    close() {},
+  };
 }
 
 function stored(
@@ -57,6 +79,7 @@ function stored(
   { id, folder, state, say }: { id: string; folder: string; state: Run['state']; say: (text: string) => void },
 ): Conversation {
   let hasFailed = false;
+  let turn: number | undefined;
   return {
     id,
     state,
@@ -70,6 +93,18 @@ function stored(
         hasFailed = true;
       }
     },
+    async beginTurn() {
+      try {
+        turn = await store.snapshots.beginTurn(id);
+      } catch (error) {
+        turn = undefined;
+        say(`Changes of this turn cannot be undone later (${(error as Error).message}).`);
+      }
+    },
+    async recordChange(change) {
+      if (turn !== undefined) await store.snapshots.record(id, turn, change);
+    },
+    undo: () => store.snapshots.undo(id),
     close: () => store.close(),
   };
 }

@@ -12,6 +12,7 @@ import type { ExecAnswer, Executor } from '../executor.ts';
 import { isPrivateAddress } from './address.ts';
 import { sendRequest } from './http-request.ts';
 import type { Machine } from './machine.ts';
+import type { PageAccess } from './permission.ts';
 import { proxyOf } from './proxy.ts';
 
 type Result = NonNullable<MessageInitShape<typeof FetchResultSchema>['result']>;
@@ -85,14 +86,23 @@ function parseAddress(address: string): URL {
   return url;
 }
 
-/** Asks for leave, and gives a lookup that finds only the addresses that leave was given for; none where a proxy looks them up. */
-async function leaveFor(machine: Machine, url: URL, signal: AbortSignal): Promise<LookupFunction | undefined> {
+/** What the policy judges of an address, and where it leads. Rejects when it is no address to fetch, or cannot be looked up. */
+export async function addressOf(
+  address: string,
+  env: NodeJS.ProcessEnv,
+): Promise<PageAccess & { proxied: boolean; found: { address: string; family: number }[] }> {
+  const url = parseAddress(address);
   const name = url.hostname.replace(/^\[|\]$/g, '');
   const host = `${url.hostname}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`;
-  const proxied = proxyOf(url, machine.env) !== undefined;
+  const proxied = proxyOf(url, env) !== undefined;
   const found = isIP(name) > 0 ? [{ address: name, family: isIP(name) }] : await lookUp(name, proxied);
-  const isPrivate = found.some(({ address }) => isPrivateAddress(address));
-  const verdict = await machine.permission.fetch({ url: url.href, host, isPrivate, signal });
+  return { url: url.href, host, isPrivate: found.some(one => isPrivateAddress(one.address)), proxied, found };
+}
+
+/** Asks for leave, and gives a lookup that finds only the addresses that leave was given for; none where a proxy looks them up. */
+async function leaveFor(machine: Machine, url: URL, signal: AbortSignal): Promise<LookupFunction | undefined> {
+  const { proxied, found, ...access } = await addressOf(url.href, machine.env);
+  const verdict = await machine.permission.fetch({ ...access, signal });
   if (!verdict.allowed) throw new Error(`not fetched: ${verdict.reason}`);
   if (proxied) return undefined;
   return (_hostname, options, callback) => {

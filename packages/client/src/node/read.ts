@@ -45,6 +45,9 @@ export async function readFile(machine: Machine, args: ReadArgs, signal: AbortSi
         return refuse(path, `The ${image} is ${file.bytes.length} bytes long, more than ${READ_CAP}`);
       return success({ path, fileSize: BigInt(file.bytes.length), output: { case: 'data', value: file.bytes } });
     }
+    // Some are free of NULs; as text they would be noise.
+    if (file.bytes.subarray(0, 5).toString('latin1') === '%PDF-')
+      return refuse(path, 'PDF files cannot be read as text here; convert it with a shell command, such as pdftotext');
     const decoded = decodeText(file.bytes);
     if (decoded === undefined) return refuse(path, `Binary files${ofType(path)} cannot be read as text`);
     const pieces = decoded.text.split('\n');

@@ -24,6 +24,18 @@ export function shellExecutor(machine: Machine): Executor<'shellArgs'> {
   };
 }
 
+/** The same for the family of tools that knows only this one. */
+export function miniSweAgentBashExecutor(machine: Machine): Executor<'miniSweAgentBashArgs'> {
+  return {
+    kind: 'miniSweAgentBashArgs',
+    deadlineMs: null,
+    async run(args, { signal }): Promise<ExecAnswer> {
+      const result = await runShell(machine, args, signal);
+      return { case: 'miniSweAgentBashResult', value: create(ShellResultSchema, { result }) };
+    },
+  };
+}
+
 async function runShell(machine: Machine, args: ShellArgs, signal: AbortSignal): Promise<Result> {
   const refusal = await checkLeave(machine, args, signal);
   if (refusal !== undefined) return { case: 'rejected', value: refusal };

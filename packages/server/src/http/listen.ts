@@ -88,6 +88,7 @@ export async function listen(options: {
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
       socket.unshift(seen);
+      seen = PREFACE; // the socket has it now; this closure lives as long as the connection
       (isPreface ? h2c : http1).emit('connection', socket);
       if (!isPreface) socket.resume();
     };

@@ -54,6 +54,15 @@ describe('Write', () => {
     expect(call.calls[1]?.args.fileText).toBe('one\ntwo\n');
   });
 
+  it('takes a read error that says so for a missing file, and no other (R31)', async () => {
+    const files: Record<string, string> = {};
+    const saying = (error: string): Script => ({ ...disk(files), read: ({ path }) => ({ case: 'error', value: { path, error } }) });
+    const made = await runTool(writeTool, { path: 'a', contents: 'x' }, scriptedCall(saying("ENOENT: no such file or directory, open 'a'")));
+    expect([made.isError, files]).toEqual([false, { '/ws/a': 'x' }]);
+    const refused = await runTool(writeTool, { path: 'b', contents: 'x' }, scriptedCall(saying('EIO: input/output error')));
+    expect([refused.isError, Object.keys(files)]).toEqual([true, ['/ws/a']]);
+  });
+
   it('writes an empty new file', async () => {
     const files: Record<string, string> = {};
     await runTool(writeTool, { path: 'a', contents: '' }, scriptedCall(disk(files)));

@@ -116,6 +116,9 @@ interface Problem {
   message: string;
 }
 
+/** How clients that know no `file_not_found` say it (R31); what cannot be written for another reason fails at the write. */
+const NO_SUCH_FILE = /\bENOENT\b|no such file|file (was )?not found|does not exist/i;
+
 /** The text the file has now; undefined when there is no file; a problem when it cannot be edited. */
 function textBefore(path: string, read: ReadResult): string | undefined | Problem {
   const { result } = read;
@@ -142,6 +145,7 @@ function textBefore(path: string, read: ReadResult): string | undefined | Proble
         message: readProblem(path, read),
       };
     default: {
+      if (result.case === 'error' && NO_SUCH_FILE.test(result.value.error)) return undefined;
       const message = readProblem(path, read);
       return { result: editError(path, message), message };
     }

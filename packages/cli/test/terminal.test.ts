@@ -1,0 +1,169 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startProvider } from './provider.ts';
+import type { ModelAnswer } from './provider.ts';
+import { startPty } from './pty.ts';
+import { makeFolder } from './surroundings.ts';
+
+/** A chat on a terminal with a model that gives these answers. */
+async function startChat(answers: ModelAnswer[], options: { argv?: string[]; columns?: number } = {}) {
+  const { config, bodies } = await startProvider(answers);
+  const cwd = makeFolder();
+  const home = makeFolder();
+  const start = (argv: string[] = []) =>
+    startPty(['chat', '--config', config, ...argv], { cwd, home, ...(options.columns && { columns: options.columns }) });
+  const chat = start(options.argv);
+  await chat.until(/\/exit leaves\./);
+  return { chat, bodies, cwd, start };
+}
+
+const write = (path: string): ModelAnswer => ({ tool: 'Write', args: { path, contents: 'made\n' } });
+
+describe('chat on a terminal', () => {
+  it('asks for leave in place: given once, denied once; and the edit can be shown and undone', async () => {
+    const { chat, cwd, bodies } = await startChat([
+      write('yes.txt'),
+      write('no.txt'),
+      { text: 'One is **there**, one is not.' },
+    ]);
+    chat.type('Make two files\r');
+    await chat.until(/Write:\n +\S*yes\.txt\n[^]*Allow\?/);
+    expect(existsSync(join(cwd, 'yes.txt'))).toBe(false);
+    chat.type('y\r');
+    await chat.until(/Write:\n +\S*no\.txt\n[^]*Allow\?/);
+    chat.type('n\r');
+    await chat.until(/One is there, one is not\.[^]*Done in/);
+    expect(readFileSync(join(cwd, 'yes.txt'), 'utf8')).toBe('made\n');
+    expect(existsSync(join(cwd, 'no.txt'))).toBe(false);
+    expect(bodies[2]).toMatch(/reject|denied|refused|not allowed|said no/i);
+    chat.type('/diff\r');
+    await chat.until(/yes\.txt\n\+made\n/);
+    chat.type('/undo\r');
+    await chat.until(/Brought back \S*yes\.txt/);
+    expect(existsSync(join(cwd, 'yes.txt'))).toBe(false);
+    chat.type('/exit\r');
+    expect(await chat.exited).toBe(0);
+  });
+
+  it('cancels the turn at Ctrl-C, stays, and leaves at the second one of a turn', async () => {
+    const { chat } = await startChat([
+      { text: 'Thinking about it', hangs: true },
+      { text: 'Again', hangs: true },
+    ]);
+    chat.type('Hello\r');
+    await chat.until(/Thinking about it/);
+    chat.type('\x03');
+    await chat.until(/Cancelled after/);
+    chat.type('And now?\r');
+    await chat.until(/Again/);
+    chat.type('\x03\x03');
+    expect(await chat.exited).toBe(130);
+    expect(chat.raw).toContain('\x1b[?2004l');
+  });
+
+  it('sends what was typed while it works as the next turn, or tells it to this one', async () => {
+    const { chat, bodies } = await startChat([
+      { tool: 'Shell', args: { command: 'sleep 1 # slow' } },
+      { text: 'First.' },
+      { text: 'Second.' },
+    ], { argv: ['--permission', 'auto'] });
+    chat.type('Begin\r');
+    await chat.until(/● Run sleep 1/);
+    chat.type('also the tests\r');
+    await chat.until(/First\./);
+    await chat.until(/Done in/);
+    chat.type('/exit\r');
+    await chat.exited;
+    expect(bodies.slice(1).join('\n')).toContain('also the tests');
+  });
+
+  it('goes on with the conversation in a new process', async () => {
+    const { chat, start, bodies } = await startChat([{ text: 'Hello Ada.' }, { text: 'You are Ada.' }]);
+    chat.type('I am Ada\r');
+    await chat.until(/Hello Ada\.[^]*Done in/);
+    chat.type('\x04');
+    const [, id = ''] = await chat.until(/Go on with: tandem chat --resume ([0-9a-f]{8})/);
+    expect(await chat.exited).toBe(0);
+    const again = start(['--resume', id]);
+    await again.until(/Going on after:\n› I am Ada\nHello Ada\.[^]*\/exit leaves/);
+    again.type('\x1b[A'); // Up brings back what was typed in the first process
+    await again.until(/› I am Ada/);
+    again.type('\x15Who am I?\r');
+    await again.until(/You are Ada\.[^]*Done in/);
+    again.type('/exit\r');
+    expect(await again.exited).toBe(0);
+    expect(bodies[1]).toMatch(/I am Ada[^]*Hello Ada\.[^]*Who am I\?/);
+  });
+
+  it('takes a paste of several lines as one prompt', async () => {
+    const { chat, bodies } = await startChat([{ text: 'Read.' }]);
+    chat.type('\x1b[200~first\rsecond\x1b[201~');
+    chat.type('\r');
+    await chat.until(/Read\.[^]*Done in/);
+    expect(bodies[0]).toContain('first\\nsecond');
+    chat.type('/exit\r');
+    expect(await chat.exited).toBe(0);
+  });
+
+  it('works on a terminal of 20 columns', async () => {
+    const { chat } = await startChat([{ text: 'A line that is longer than the terminal is wide.\n\nAnd more.' }], { columns: 20 });
+    chat.type('Say something that is longer than the terminal\r');
+    await chat.until(/A line that is longer than the terminal is wide\.\n\nAnd more\.[^]*Done in/);
+    chat.type('/cost\r');
+    await chat.until(/1 turn/);
+    chat.type('\x04');
+    expect(await chat.exited).toBe(0);
+  });
+
+  it('chooses model and mode, and says what it does not know', async () => {
+    const { chat } = await startChat([]);
+    chat.type('/model\r');
+    await chat.until(/Model: test-model \(the default\)/);
+    chat.type('/model nope\r');
+    await chat.until(/lists no model nope/);
+    chat.type('/mode plan\r');
+    await chat.until(/Mode: plan/);
+    chat.type('/nope\r');
+    await chat.until(/There is no \/nope/);
+    chat.type('/undo\r');
+    await chat.until(/nothing to undo/);
+    chat.type('\x03');
+    await chat.until(/Ctrl-C again or \/exit leaves/);
+    chat.type('\x03');
+    expect(await chat.exited).toBe(0);
+  });
+});
+
+describe('run on a terminal', () => {
+  it('streams Markdown, shows a change in colour, and asks', async () => {
+    const { config } = await startProvider([write('a.txt'), { text: '# Done\nIt is **there**: \x1b[2J`a.txt`.' }]);
+    const cwd = makeFolder();
+    const command = startPty(['run', 'Make it', '--config', config], { cwd });
+    await command.until(/Write:\n +\S*a\.txt\n[^]*Allow\?/);
+    command.type('y\r');
+    expect(await command.exited).toBe(0);
+    expect(command.text).toMatch(/● Edit a\.txt\n[^]* {2}\+1 −0\n {4}[^\n]*\n? *\+made\n[^]*Done\nIt is there: a\.txt\.\n[^]*Done in \d/);
+    expect(command.raw).toContain('\x1b[32m+made\x1b[39m');
+    expect(command.raw).toContain('\x1b[1mthere\x1b[22m');
+    expect(command.raw).not.toContain('\x1b[2J');
+  });
+
+  it('is cancelled by Ctrl-C and exits 130', async () => {
+    const { config } = await startProvider([{ text: 'So far', hangs: true }]);
+    const command = startPty(['run', 'Look', '--config', config], { cwd: makeFolder(), env: { NO_COLOR: '1' } });
+    await command.until(/So far/);
+    command.type('\x03');
+    expect(await command.exited).toBe(130);
+    expect(command.text).toMatch(/Cancelled after/);
+  });
+
+  it('attaches a file that is named by @', async () => {
+    const { config, bodies } = await startProvider([{ text: 'Seen.' }]);
+    const cwd = makeFolder();
+    writeFileSync(join(cwd, 'note.txt'), 'the secret word is plum\n');
+    const command = startPty(['run', 'What does @note.txt say?', '--config', config], { cwd });
+    expect(await command.exited).toBe(0);
+    expect(bodies[0]).toContain('the secret word is plum');
+  });
+});
