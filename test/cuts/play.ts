@@ -298,7 +298,8 @@ export class Stage {
     });
     acknowledged.then(
       () => {
-        if (server.isAlive) this.client.acknowledged(up);
+        // a client that went away hears of nothing
+        if (server.isAlive && attempt.outcome !== 'given-up') this.client.acknowledged(up);
       },
       (error: unknown) => {
         if (server === this.server) this.violations.push(`append ${up.seqno} was refused: ${String(error)}`);

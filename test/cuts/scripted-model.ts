@@ -24,10 +24,7 @@ export interface ModelWatch {
 }
 
 /** Where in the script a history stands: the turn of its last scripted user message and the answers since. */
-export function placeIn(
-  conversation: Conversation,
-  messages: readonly ModelMessage[],
-): { turn: number; answer: number } {
+function placeIn(conversation: Conversation, messages: readonly ModelMessage[]): { turn: number; answer: number } {
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index]!;
     if (message.role !== 'user') continue;

@@ -126,7 +126,7 @@ describe.each(transports)('liveness over %s', transport => {
     await peer.run('talk');
     await peer.wait('update.textDelta');
     const before = beats(peer);
-    await clock.pass(3_500);
+    await clock.pass(2_500);
     provider.open(gate);
     await peer.finish();
     expect(beats(peer)).toBe(before);

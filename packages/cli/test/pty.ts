@@ -17,6 +17,9 @@ interface PtyLibrary {
 const bin = fileURLToPath(new URL('../bin/tandem.js', import.meta.url));
 const library = createRequire(import.meta.resolve('@tandem/client'))('@lydell/node-pty') as PtyLibrary;
 
+/** Longer silence than this on a loaded machine means that it will not come. */
+const WAIT_MS = 20_000;
+
 /** The command on a terminal of its own. */
 export interface PtyCommand {
   /** Everything it wrote so far, as it was. */
@@ -83,8 +86,10 @@ export function startPty(
           return found;
         }
         if (isOver) throw new Error(`the command ended before ${pattern}:\n${text}`);
-        await new Promise<void>(resolve => {
+        await new Promise<void>((resolve, reject) => {
+          const late = setTimeout(() => reject(new Error(`no ${pattern} in:\n${text.slice(seen)}`)), WAIT_MS);
           const watch = () => {
+            clearTimeout(late);
             watchers.delete(watch);
             resolve();
           };

@@ -143,7 +143,9 @@ describe('run on a terminal', () => {
     await command.until(/Write:\n +\S*a\.txt\n[^]*Allow\?/);
     command.type('y\r');
     expect(await command.exited).toBe(0);
-    expect(command.text).toMatch(/● Edit a\.txt\n[^]* {2}\+1 −0\n {4}[^\n]*\n? *\+made\n[^]*Done\nIt is there: a\.txt\.\n[^]*Done in \d/);
+    expect(command.text).toMatch(
+      /● Edit a\.txt\n[^]* {2}\+1 −0\n {4}@@ -0,0 \+1,1 @@\n {4}\+made\n[^]*Done\nIt is there: a\.txt\.\nDone in \d/,
+    );
     expect(command.raw).toContain('\x1b[32m+made\x1b[39m');
     expect(command.raw).toContain('\x1b[1mthere\x1b[22m');
     expect(command.raw).not.toContain('\x1b[2J');

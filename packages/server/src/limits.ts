@@ -1,7 +1,7 @@
 /** Bounds of the server alone, each with its reason. Those that both sides share stand in the protocol, those a person may set in the config. */
 
-/** One second is the promise for the first frame (R16); a heartbeat every 4 s of silence keeps the 5 s with room for a busy loop. */
-export const HEARTBEAT_AFTER_MS = 4_000;
+/** One second is the promise for the first frame (R16); a heartbeat after 3 s of silence keeps the 5 s with room for a loop that a large message holds. */
+export const HEARTBEAT_AFTER_MS = 3_000;
 /** How often idle streams are looked at; HEARTBEAT_AFTER_MS + this stays within 5 s (R16). */
 export const HEARTBEAT_SWEEP_MS = 500;
 /** Open RunSSE requests of one owner without a run: each has a connection of its own, so a few thousand are a load, not a client. */

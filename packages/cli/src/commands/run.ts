@@ -63,12 +63,11 @@ export async function run(
     if (hasEnded) return; // it was left, and the end is told
     hasEnded = event.type === 'end';
     status?.note(event);
-    for (const { to, text } of render(event)) {
-      status?.hide();
-      await writeTo(to === 'stdout' ? stdout : stderr, text);
-      // it would break into a line that is still being written
-      if (text.endsWith('\n') && !hasEnded) status?.show();
-    }
+    const pieces = render(event);
+    if (pieces.length > 0) status?.hide();
+    for (const { to, text } of pieces) await writeTo(to === 'stdout' ? stdout : stderr, text);
+    // in a line that is still being written it would stand in the way
+    if (pieces.at(-1)?.text.endsWith('\n') && !hasEnded) status?.show();
   };
   const refuse = async (title: string, message: string, exitCode: ExitCode): Promise<ExitCode> => {
     if (options.output === undefined || options.output === 'text') say(message);

@@ -1,7 +1,15 @@
 import type { Executors } from '../executor.ts';
+import {
+  mcpAllowlistPrecheckExecutor,
+  shellAllowlistPrecheckExecutor,
+  webFetchAllowlistPrecheckExecutor,
+} from './allowlist-prechecks.ts';
 import { backgroundShellSpawnExecutor } from './background-shell-spawn.ts';
 import { deleteExecutor } from './delete.ts';
 import { fetchExecutor } from './fetch.ts';
+import { diagnosticsExecutor } from './diagnostics.ts';
+import type { Diagnose } from './diagnostics.ts';
+import { executeHookExecutor } from './execute-hook.ts';
 import type { OnFileChange } from './file-change.ts';
 import { forceBackgroundShellExecutor } from './force-background-shell.ts';
 import { gitDiffExecutor } from './git-diff.ts';
@@ -28,7 +36,7 @@ import { readMcpResourceExecutor } from './read-mcp-resource.ts';
 import { readExecutor } from './read.ts';
 import { requestContextExecutor } from './request-context.ts';
 import { Shells } from './shell-job.ts';
-import { shellExecutor } from './shell.ts';
+import { miniSweAgentBashExecutor, shellExecutor } from './shell.ts';
 import { shellStreamExecutor } from './shell-stream.ts';
 import { terminalsFolder } from './state-folder.ts';
 import { TerminalFolder } from './terminal-folder.ts';
@@ -49,6 +57,8 @@ export interface NodeExecutorOptions {
   env?: NodeJS.ProcessEnv;
   /** Is told of each change of a file before it is made, for an undo. */
   onFileChange?: OnFileChange;
+  /** Finds problems in files, instead of the workspace's own checkers. */
+  diagnose?: Diagnose;
   /** MCP servers of the user, beside those that the workspace declares. */
   mcpServers?: Readonly<Record<string, McpServerConfig>>;
   /** The user's file of permission rules; `permissions.json` in Tandem's configuration folder when absent. */
@@ -69,6 +79,7 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     shells: new Shells(),
     mcp: new McpServers({ workspace: workspace.root, given: options.mcpServers, env, permission }),
     onFileChange: options.onFileChange,
+    diagnose: options.diagnose,
     env,
   };
   return [
@@ -89,6 +100,12 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     readMcpResourceExecutor(machine),
     fetchExecutor(machine),
     gitDiffExecutor(machine),
+    diagnosticsExecutor(machine),
+    executeHookExecutor(machine),
+    shellAllowlistPrecheckExecutor(machine),
+    mcpAllowlistPrecheckExecutor(machine),
+    webFetchAllowlistPrecheckExecutor(machine),
+    miniSweAgentBashExecutor(machine),
     piReadExecutor(machine),
     piBashExecutor(machine),
     piEditExecutor(machine),

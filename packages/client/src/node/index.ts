@@ -15,3 +15,5 @@ export type { McpServerConfig } from './mcp/server-config.ts';
 export type { FileChange, OnFileChange } from './file-change.ts';
 export type { FileSnapshots, Undone } from './file-snapshots.ts';
 export type { Collected } from './blob-collection.ts';
+export type { Problem } from './checkers.ts';
+export type { Diagnose } from './diagnostics.ts';

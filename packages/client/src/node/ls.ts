@@ -50,9 +50,9 @@ interface Folder {
 }
 
 /** The tree below a folder; ripgrep finds the files, since it knows the ignore rules. */
-async function listTree(
+export async function listTree(
   path: string,
-  options: { ignore: readonly string[]; signal: AbortSignal; deadlineMs: number },
+  options: { ignore: readonly string[]; signal: AbortSignal; deadlineMs: number; entries?: number },
 ): Promise<LsDirectoryTreeNode> {
   const root: Folder = { path, folders: new Map(), files: [] };
   let seen = 0;
@@ -69,7 +69,7 @@ async function listTree(
   });
   if (seen === 0 && end.code === 2) throw new Error(end.complaints.trim() || 'the folder cannot be listed');
   await addEmptyFolders(root, options.ignore);
-  return nameEntries(root);
+  return nameEntries(root, options.entries ?? ENTRIES_CAP);
 }
 
 function addFile(root: Folder, parts: string[]): void {
@@ -95,10 +95,10 @@ async function addEmptyFolders(root: Folder, ignore: readonly string[]): Promise
 }
 
 /** Names entries level by level until there are enough, so a wide folder does not hide its neighbours. */
-function nameEntries(root: Folder): LsDirectoryTreeNode {
+function nameEntries(root: Folder, cap: number): LsDirectoryTreeNode {
   const rootNode = create(LsDirectoryTreeNodeSchema, { absPath: root.path });
   let level: [Folder, LsDirectoryTreeNode][] = [[root, rootNode]];
-  let left = ENTRIES_CAP;
+  let left = cap;
   while (level.length > 0) {
     const below: [Folder, LsDirectoryTreeNode][] = [];
     for (const [folder, node] of level) {
@@ -111,9 +111,9 @@ function nameEntries(root: Folder): LsDirectoryTreeNode {
       node.childrenWereProcessed = true;
       node.childrenFiles = folder.files
         .sort()
-        .slice(0, ENTRIES_CAP)
+        .slice(0, cap)
         .map(name => create(LsDirectoryTreeNode_FileSchema, { name }));
-      for (const name of [...folder.folders.keys()].sort().slice(0, ENTRIES_CAP)) {
+      for (const name of [...folder.folders.keys()].sort().slice(0, cap)) {
         const child = folder.folders.get(name)!;
         const childNode = create(LsDirectoryTreeNodeSchema, { absPath: child.path });
         node.childrenDirs.push(childNode);

@@ -1,4 +1,5 @@
 import type { McpServers } from './mcp/servers.ts';
+import type { Diagnose } from './diagnostics.ts';
 import type { OnFileChange } from './file-change.ts';
 import type { Permission } from './permission.ts';
 import type { Shells } from './shell-job.ts';
@@ -17,6 +18,8 @@ export interface Machine {
   mcp: McpServers;
   /** Is told of each change of a file before it is made. */
   onFileChange?: OnFileChange | undefined;
+  /** Finds problems in files, instead of the workspace's own checkers. */
+  diagnose?: Diagnose | undefined;
   /** The environment of shells. */
   env: NodeJS.ProcessEnv;
 }

@@ -1,17 +1,26 @@
 import { create } from '@bufbuild/protobuf';
 import { GitRepoInfoSchema, RequestContextResultSchema, RequestContextSchema } from '@tandem/protocol/agent';
 import type { RequestContext } from '@tandem/protocol/agent';
+import { access } from 'node:fs/promises';
 import { homedir, release, type } from 'node:os';
+import { join } from 'node:path';
 import type { Executor } from '../executor.ts';
 import { readGitState } from './git.ts';
+import { readHooks } from './hooks-file.ts';
+import { listTree } from './ls.ts';
 import type { Machine } from './machine.ts';
 import type { ConnectedMcpServer } from './mcp/connection.ts';
 import { toolDefinitions } from './mcp/servers.ts';
 import { readRules } from './rules.ts';
+import { readSkills, readSubagents } from './skills.ts';
 import { shellPath } from './shell-process.ts';
 
 /** How long the context waits for MCP servers; one that is slower is told by its state later. */
 const MCP_WAIT = 10_000;
+
+/** Entries of the layout of a workspace, and how long it may take to find them. */
+const LAYOUT_ENTRIES = 300;
+const LAYOUT_DEADLINE = 2_000;
 
 /** Tells what the server asks for before a run's first model call (§9, R43): the machine, the repository, the workspace's rules. */
 export function requestContextExecutor(machine: Machine): Executor<'requestContextArgs'> {
@@ -28,11 +37,17 @@ export function requestContextExecutor(machine: Machine): Executor<'requestConte
 
 async function readContext(machine: Machine, signal: AbortSignal): Promise<RequestContext> {
   const { root } = machine.workspace;
-  const [rules, git, mcp] = await Promise.all([
+  const { permission } = machine;
+  const [rules, skills, subagents, hooks, layout, git, mcp] = await Promise.all([
     readRules(root),
+    readSkills(root),
+    readSubagents(root),
+    // Hooks that cannot be read are told by the hook that is asked for.
+    permission.mode === 'read-only' ? new Map<string, unknown>() : readHooks(root).catch(() => new Map<string, unknown>()),
+    readLayout(root, permission.unreadable, signal),
     readGitState(root, signal),
     // Nothing of them could be used in a read-only run, and starting them would run programs of the workspace.
-    machine.permission.mode === 'read-only' ? [] : machine.mcp.states(MCP_WAIT, signal),
+    permission.mode === 'read-only' ? [] : machine.mcp.states(MCP_WAIT, signal),
   ]);
   const connected = mcp.flatMap(({ name, server }) => (server === undefined ? [] : [{ name, server }]));
   return create(RequestContextSchema, {
@@ -50,6 +65,12 @@ async function readContext(machine: Machine, signal: AbortSignal): Promise<Reque
       computerUseSupported: false,
     },
     rules,
+    agentSkills: skills,
+    agentSkillsInfoComplete: true,
+    customSubagents: subagents,
+    customSubagentsInfoComplete: true,
+    projectLayouts: layout === undefined ? [] : [layout],
+    ...(hooks.size === 0 ? {} : { hooksConfig: { configuredSteps: [...hooks.keys()] } }),
     gitRepos:
       git === undefined
         ? []
@@ -77,9 +98,26 @@ async function readContext(machine: Machine, signal: AbortSignal): Promise<Reque
     rulesInfoComplete: true,
     envInfoComplete: true,
     supportsMcpAuth: false,
-    readLintsEnabled: false,
+    readLintsEnabled: permission.mode !== 'read-only' && (machine.diagnose !== undefined || (await hasChecker(root))),
     searchConversationsEnabled: false,
   });
+}
+
+/** The first levels of the workspace, as a map for the model. */
+async function readLayout(root: string, ignore: readonly string[], signal: AbortSignal) {
+  try {
+    return await listTree(root, { ignore, signal, deadlineMs: LAYOUT_DEADLINE, entries: LAYOUT_ENTRIES });
+  } catch {
+    return undefined; // too large to be listed in time: the model can ask for parts of it
+  }
+}
+
+/** Whether problems can be asked for: a checker of the most common kind is installed. */
+async function hasChecker(root: string): Promise<boolean> {
+  return await access(join(root, 'node_modules', '.bin', 'tsc')).then(
+    () => true,
+    () => false,
+  );
 }
 
 function describeServer({ name, server }: { name: string; server: ConnectedMcpServer }) {

@@ -47,7 +47,7 @@ async function readRule(path: string): Promise<CursorRule | undefined> {
 }
 
 /** The lines between two `---` at the top, and what follows them. Searched by lines: a broken head must not cost time. */
-function splitHead(text: string): { head: string; body: string } {
+export function splitHead(text: string): { head: string; body: string } {
   if (!text.startsWith('---\n')) return { head: '', body: text };
   const end = text.indexOf('\n---', 3);
   if (end < 0) return { head: '', body: text };
@@ -56,7 +56,7 @@ function splitHead(text: string): { head: string; body: string } {
 }
 
 /** The simple `key: value` lines of a head; a list below a key is joined with commas. */
-function parseHead(head: string): Record<string, string> {
+export function parseHead(head: string): Record<string, string> {
   const values: Record<string, string> = {};
   let key = '';
   for (const line of head.split('\n')) {
