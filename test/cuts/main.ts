@@ -28,13 +28,13 @@ const uncut = await playUncut();
 const cuts = choose();
 const counts = new Map<string, number>();
 let played = 0;
-const failures = await playCuts(uncut, cuts, cut => {
-  for (const one of cut.then ? [cut, cut.then] : [cut])
-    counts.set(`${one.kind} ${one.side}`, (counts.get(`${one.kind} ${one.side}`) ?? 0) + 1);
+const failures = await playCuts(uncut, cuts, ({ cut, isCut, failure }) => {
+  for (const { kind, side } of cut.then && isCut ? [cut, cut.then] : [cut]) {
+    counts.set(`${kind} ${side}`, (counts.get(`${kind} ${side}`) ?? 0) + 1);
+  }
+  if (failure) process.stdout.write(`${failure.text}\n`);
   if (++played % 2_000 === 0) process.stderr.write(`${played} of ${cuts.length} cuts, ${seconds()} s\n`);
 });
-for (const { text } of failures.slice(0, 20)) process.stdout.write(`${text}\n`);
-if (failures.length > 20) process.stdout.write(`and ${failures.length - 20} more\n`);
 process.stdout.write(`${''.padEnd(10)}${SIDES.map(side => side.padStart(8)).join('')}\n`);
 for (const kind of KINDS)
   process.stdout.write(

@@ -49,29 +49,43 @@ export interface Failure {
   readonly text: string;
 }
 
+/** One cut after it was played. */
+export interface PlayedCut {
+  readonly cut: Cut;
+  /** Whether the conversation came to its last point; a second cut may lie behind the end. */
+  readonly isCut: boolean;
+  readonly failure: Failure | undefined;
+}
+
 /** Plays cuts one after the other. A second cut that was never reached is none and no failure. */
 export async function playCuts(
   uncut: ReadonlyMap<string, Played>,
   cuts: readonly Cut[],
-  onPlayed: (cut: Cut) => void = () => {},
+  onPlayed: (played: PlayedCut) => void = () => {},
 ): Promise<Failure[]> {
   const failures: Failure[] = [];
   for (const cut of cuts) {
     const conversation = conversations.get(cut.conversation);
     const whole = uncut.get(cut.conversation);
-    if (!conversation || !whole)
-      throw new Error(
-        `there is no conversation ${cut.conversation}; there are ${[...conversations.keys()].join(', ')}`,
-      );
+    if (!conversation || !whole) {
+      const names = [...conversations.keys()].join(', ');
+      throw new Error(`there is no conversation ${cut.conversation}; there are ${names}`);
+    }
     const { violations, isCut } = await play(conversation, { cut, uncut: whole });
-    onPlayed(cut);
-    const problems = isCut || cut.then ? violations : [...violations, 'the conversation never came to this point'];
-    if (problems.length === 0) continue;
-    const name = cutName(cut);
-    failures.push({
+    const isMissed = !isCut && !cut.then;
+    const failure = failureOf(
       cut,
-      text: [name, ...problems.map(problem => `  ${problem}`), `  alone: npm run cuts -- --only ${name}`].join('\n'),
-    });
+      isMissed ? [...violations, 'the conversation never came to this point'] : violations,
+    );
+    if (failure) failures.push(failure);
+    onPlayed({ cut, isCut, failure });
   }
   return failures;
+}
+
+function failureOf(cut: Cut, problems: readonly string[]): Failure | undefined {
+  if (problems.length === 0) return undefined;
+  const name = cutName(cut);
+  const text = [name, ...problems.map(problem => `  ${problem}`), `  alone: npm run cuts -- --only ${name}`].join('\n');
+  return { cut, text };
 }

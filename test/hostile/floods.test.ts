@@ -98,7 +98,6 @@ describe('ten thousand streams on one HTTP/2 connection', () => {
       await new Promise<void>(resolve => raw.socket.write(Buffer.concat(frames), () => resolve()));
     }
     await raw.closed;
-    expect(readFrames(raw.text()).some(({ type }) => type === FRAME.goAway)).toBe(true);
   });
 
   it('of PING and SETTINGS frames are nothing to wait for', async () => {
@@ -171,8 +170,8 @@ describe('appends to nobody', () => {
   });
 
   it('of a megabyte each are held for no longer than their streams wait', async () => {
-    const bytes = Buffer.concat([Buffer.of(0x12, 0xf8, 0xff, 0x3f), Buffer.alloc(1_048_568, 'x')]);
-    for (let batch = 0; batch < 40; batch++) {
+    const bytes = Buffer.concat([Buffer.of(0x7a, 0xf8, 0xff, 0x3f), Buffer.alloc(1_048_568, 'x')]);
+    for (let batch = 0; batch < 30; batch++) {
       const sent = Array.from({ length: 10 }, (_, at) =>
         fetchWhole({
           url: siege.url,
@@ -181,7 +180,7 @@ describe('appends to nobody', () => {
           body: encodeAppend({ requestId: `large ${batch} ${at}`, seqno: 1, bytes, form: 'binary' }),
         }),
       );
-      for (const { status } of await Promise.all(sent)) expect([200, 400]).toContain(status);
+      for (const { status } of await Promise.all(sent)) expect(status).toBe(200);
     }
   });
 });

@@ -18,6 +18,12 @@ if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
   );
   process.exit(2);
 }
+// older versions warn of what they call experimental; both parts are what this command relies on
+const emitWarning = process.emitWarning;
+process.emitWarning = function (warning, ...rest) {
+  if (/^(?:SQLite|Type Stripping) is an experimental feature/.test(String(warning))) return;
+  emitWarning.call(process, warning, ...rest);
+};
 // the second start of a version reads what the first one compiled
 module.enableCompileCache();
 

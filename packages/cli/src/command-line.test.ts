@@ -62,6 +62,7 @@ it('teaches every command by an example that is a command line it takes', async 
     expect(examples.length, name).toBeGreaterThan(0);
     const help = name === 'tandem' ? await call('--help') : await call(name, '--help');
     for (const { line, says } of examples) expect(help.out).toContain(`  ${line}\n      ${says}\n`);
-    for (const [flag] of examples.flatMap(({ line }) => [...line.matchAll(/ --[a-z-]+/g)])) expect(help.out).toContain(flag.trim());
+    for (const [flag] of examples.flatMap(({ line }) => [...line.matchAll(/ --[a-z-]+/g)]))
+      expect(help.out).toContain(flag.trim());
   }
 });

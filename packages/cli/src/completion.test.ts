@@ -28,6 +28,7 @@ it.each(['zsh', 'fish'] as const)('names every command and flag for %s', shell =
   const script = completionScript(shell, program);
   for (const command of program.commands) {
     expect(script).toContain(command.name());
-    for (const { long } of command.options) expect(script).toContain(shell === 'zsh' ? `'${long}[` : `-l ${long?.slice(2)}`);
+    for (const { long } of command.options)
+      expect(script).toContain(shell === 'zsh' ? `'${long}[` : `-l ${long?.slice(2)}`);
   }
 });

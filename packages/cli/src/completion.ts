@@ -45,7 +45,11 @@ function zsh(program: Command): string {
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const spec = (option: Option): string => {
     const about = option.description.replace(/[[\]:]/g, ' ');
-    const value = option.argChoices ? `:value:(${option.argChoices.join(' ')})` : isPath(option) ? ':path:_files' : ':value:';
+    const value = option.argChoices
+      ? `:value:(${option.argChoices.join(' ')})`
+      : isPath(option)
+        ? ':path:_files'
+        : ':value:';
     return quoted(`${option.long}[${about}]${option.required ? value : ''}`);
   };
   return `#compdef tandem
@@ -79,7 +83,13 @@ function fish(program: Command): string {
   for (const command of program.commands) {
     lines.push(`complete -c tandem -n __fish_use_subcommand -a ${command.name()} -d ${quoted(command.description())}`);
     for (const option of command.options) {
-      const value = option.argChoices ? ` -x -a ${quoted(option.argChoices.join(' '))}` : isPath(option) ? ' -r' : option.required ? ' -x' : '';
+      const value = option.argChoices
+        ? ` -x -a ${quoted(option.argChoices.join(' '))}`
+        : isPath(option)
+          ? ' -r'
+          : option.required
+            ? ' -x'
+            : '';
       lines.push(
         `complete -c tandem -n '__fish_seen_subcommand_from ${command.name()}' -l ${option.long?.slice(2)}${value} -d ${quoted(option.description)}`,
       );

@@ -8,11 +8,7 @@ export function manPage(program: Command): string {
     '.SH NAME',
     `tandem \\- ${roff(program.description().charAt(0).toLowerCase() + program.description().slice(1))}`,
     '.SH SYNOPSIS',
-    ...program.commands.flatMap(command => [
-      `.B tandem ${command.name()}`,
-      roff(command.usage()),
-      '.br',
-    ]),
+    ...program.commands.flatMap(command => [`.B tandem ${command.name()}`, roff(command.usage()), '.br']),
     '.SH COMMANDS',
     ...program.commands.flatMap(commandLines),
     '.SH EXIT STATUS',
@@ -45,5 +41,8 @@ function definition(term: string, about: string): string[] {
 
 /** Plain text in roff: no escapes, no requests. Dashes stay dashes, so that a flag can be copied. */
 function roff(text: string): string {
-  return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^([.'])/, '\\&$1');
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/, '\\&$1');
 }

@@ -54,7 +54,9 @@ export function makeProgram(call: Call): Command {
     .option('--host <address>', 'the address to listen on (default 127.0.0.1)')
     .option('--port <number>', 'the port to listen on, 0 for a free one (default 7788)', readPort)
     .option('--json', 'say where it listens as one JSON line')
-    .addOption(new Option('--tls-cert <file>', 'certificate chain as PEM: serve HTTPS, HTTP/2 and HTTP/1.1 on one port'))
+    .addOption(
+      new Option('--tls-cert <file>', 'certificate chain as PEM: serve HTTPS, HTTP/2 and HTTP/1.1 on one port'),
+    )
     .addOption(new Option('--tls-key <file>', 'its private key as PEM'))
     .action(options => call(async on => (await import('./commands/serve.ts')).serve(options, on)));
 
@@ -150,7 +152,8 @@ function readCount(text: string): number {
 }
 
 function readShell(text: string): 'bash' | 'zsh' | 'fish' {
-  if (text !== 'bash' && text !== 'zsh' && text !== 'fish') throw new InvalidArgumentError('Allowed are bash, zsh, fish.');
+  if (text !== 'bash' && text !== 'zsh' && text !== 'fish')
+    throw new InvalidArgumentError('Allowed are bash, zsh, fish.');
   return text;
 }
 

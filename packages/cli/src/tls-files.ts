@@ -12,11 +12,16 @@ export interface TlsFiles {
  * Reads and checks what TLS needs, so that a wrong file is told at start and not at the first handshake.
  * @throws Error whose message names the flag, the file and how to mend it; the key's text is never in it.
  */
-export function readTlsFiles(options: { tlsCert?: string | undefined; tlsKey?: string | undefined }, cwd: string): TlsFiles | undefined {
+export function readTlsFiles(
+  options: { tlsCert?: string | undefined; tlsKey?: string | undefined },
+  cwd: string,
+): TlsFiles | undefined {
   const { tlsCert, tlsKey } = options;
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
-    throw new Error(`--tls-cert and --tls-key go together: give ${tlsCert === undefined ? '--tls-cert' : '--tls-key'} too.`);
+    throw new Error(
+      `--tls-cert and --tls-key go together: give ${tlsCert === undefined ? '--tls-cert' : '--tls-key'} too.`,
+    );
   }
   const cert = readPem('--tls-cert', tlsCert, cwd);
   const key = readPem('--tls-key', tlsKey, cwd);
@@ -40,6 +45,8 @@ function readPem(flag: string, file: string, cwd: string): Buffer {
   try {
     return readFileSync(resolve(cwd, file));
   } catch (error) {
-    throw new Error(`${flag} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}.`, { cause: error });
+    throw new Error(`${flag} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}.`, {
+      cause: error,
+    });
   }
 }

@@ -6,7 +6,11 @@ import { makeFolder } from './surroundings.ts';
 
 /** What is used of the terminal library, which is a dependency of the client. */
 interface PtyLibrary {
-  spawn(file: string, args: string[], options: object): {
+  spawn(
+    file: string,
+    args: string[],
+    options: object,
+  ): {
     write(text: string): void;
     kill(signal?: string): void;
     onData(take: (text: string) => void): void;
@@ -45,7 +49,13 @@ export function startPty(
     cols: options.columns ?? 80,
     rows: 24,
     cwd: options.cwd,
-    env: { PATH: process.env['PATH'], HOME: home, TERM: 'xterm-256color', NODE_COMPILE_CACHE: join(home, 'cache'), ...options.env },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home,
+      TERM: 'xterm-256color',
+      NODE_COMPILE_CACHE: join(home, 'cache'),
+      ...options.env,
+    },
   });
   let raw = '';
   let seen = 0;

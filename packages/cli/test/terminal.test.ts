@@ -12,7 +12,11 @@ async function startChat(answers: ModelAnswer[], options: { argv?: string[]; col
   const cwd = makeFolder();
   const home = makeFolder();
   const start = (argv: string[] = []) =>
-    startPty(['chat', '--config', config, ...argv], { cwd, home, ...(options.columns && { columns: options.columns }) });
+    startPty(['chat', '--config', config, ...argv], {
+      cwd,
+      home,
+      ...(options.columns && { columns: options.columns }),
+    });
   const chat = start(options.argv);
   await chat.until(/\/exit leaves\./);
   return { chat, bodies, cwd, start };
@@ -38,7 +42,7 @@ describe('chat on a terminal', () => {
     expect(existsSync(join(cwd, 'no.txt'))).toBe(false);
     expect(bodies[2]).toMatch(/reject|denied|refused|not allowed|said no/i);
     chat.type('/diff\r');
-    await chat.until(/yes\.txt\n\+made\n/);
+    await chat.until(/yes\.txt\n@@[^\n]*\n\+made\n/);
     chat.type('/undo\r');
     await chat.until(/Brought back \S*yes\.txt/);
     expect(existsSync(join(cwd, 'yes.txt'))).toBe(false);
@@ -63,11 +67,10 @@ describe('chat on a terminal', () => {
   });
 
   it('sends what was typed while it works as the next turn, or tells it to this one', async () => {
-    const { chat, bodies } = await startChat([
-      { tool: 'Shell', args: { command: 'sleep 1 # slow' } },
-      { text: 'First.' },
-      { text: 'Second.' },
-    ], { argv: ['--permission', 'auto'] });
+    const { chat, bodies } = await startChat(
+      [{ tool: 'Shell', args: { command: 'sleep 1 # slow' } }, { text: 'First.' }, { text: 'Second.' }],
+      { argv: ['--permission', 'auto'] },
+    );
     chat.type('Begin\r');
     await chat.until(/● Run sleep 1/);
     chat.type('also the tests\r');
@@ -107,7 +110,9 @@ describe('chat on a terminal', () => {
   });
 
   it('works on a terminal of 20 columns', async () => {
-    const { chat } = await startChat([{ text: 'A line that is longer than the terminal is wide.\n\nAnd more.' }], { columns: 20 });
+    const { chat } = await startChat([{ text: 'A line that is longer than the terminal is wide.\n\nAnd more.' }], {
+      columns: 20,
+    });
     chat.type('Say something that is longer than the terminal\r');
     await chat.until(/A line that is longer than the terminal is wide\.\n\nAnd more\.[^]*Done in/);
     chat.type('/cost\r');

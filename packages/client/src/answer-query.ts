@@ -12,7 +12,10 @@ export type QueryAnswer = Exclude<InteractionResponse['result'], { case: undefin
 
 /** Answers a query, perhaps by asking a human: there is no deadline. Undefined leaves it to the default, a typed refusal.
  * `id` is that of the question's event; `signal` tells that nobody waits for the answer any more. */
-export type AnswerQuery = (query: Query, context: { signal: AbortSignal; id: number }) => Promise<QueryAnswer | undefined>;
+export type AnswerQuery = (
+  query: Query,
+  context: { signal: AbortSignal; id: number },
+) => Promise<QueryAnswer | undefined>;
 
 /** Why a query is refused when nobody answers it. */
 const NOBODY = 'nobody is here to answer; go on without it';

@@ -84,7 +84,7 @@ export class AgentClient {
   /** Ends child runs in the background, and lets go of what the executors hold, such as MCP servers. Runs under way are not ended by it. */
   async close(): Promise<void> {
     this.surroundings.children.cancelAll('the client was closed');
-    await Promise.allSettled(this.surroundings.executors.map(executor => executor.close?.()));
+    await Promise.allSettled(this.surroundings.executors.map(async executor => await executor.close?.()));
   }
 
   /** The models that the server offers. Rejects with an AttemptFailure. */

@@ -16,9 +16,7 @@ async function start(script: (stream: FakeStream) => void | Promise<void>): Prom
 }
 const injected = (stream: FakeStream) =>
   stream.until('an injection', all => {
-    const found = all.find(
-      one => one.case === 'conversationAction' && one.value.action.case === 'injectContextAction',
-    );
+    const found = all.find(one => one.case === 'conversationAction' && one.value.action.case === 'injectContextAction');
     return found?.case === 'conversationAction' && found.value.action.case === 'injectContextAction'
       ? found.value.action.value
       : undefined;
@@ -126,7 +124,10 @@ it('[§19-answer-by-hand] leaves a question open until it is answered by hand', 
   const run = conversation.send('one');
   const approved: QueryAnswer = {
     case: 'switchModeRequestResponse',
-    value: { $typeName: 'agent.v1.SwitchModeRequestResponse', result: { case: 'approved', value: { $typeName: 'agent.v1.SwitchModeRequestResponse.Approved' } } },
+    value: {
+      $typeName: 'agent.v1.SwitchModeRequestResponse',
+      result: { case: 'approved', value: { $typeName: 'agent.v1.SwitchModeRequestResponse.Approved' } },
+    },
   };
   for await (const event of run) {
     if (event.type !== 'question') continue;

@@ -90,7 +90,10 @@ export class AgentRun implements Run {
     this.injections = new Injections(this.runId);
     const { children, depth = 0 } = surroundings;
     const begin: BeginChild = (child, run, childExecutors) =>
-      new AgentRun({ ...surroundings, executors: childExecutors, child, depth: depth + 1, onCheckpoint: () => undefined }, run);
+      new AgentRun(
+        { ...surroundings, executors: childExecutors, child, depth: depth + 1, onCheckpoint: () => undefined },
+        run,
+      );
     const parent = {
       begin,
       depth,
@@ -175,7 +178,8 @@ export class AgentRun implements Run {
       });
       if (!decision.again || this.surroundings.child !== undefined) {
         const { error } = end.failure;
-        const message = decision.again || decision.because === undefined ? error.message : `${error.message} (${decision.because})`;
+        const message =
+          decision.again || decision.because === undefined ? error.message : `${error.message} (${decision.because})`;
         return { outcome: 'failed', error: { ...error, message } };
       }
       for (const event of this.progress.closeOpen()) this.events.push(event);

@@ -125,14 +125,26 @@ it('gives a checkpoint in figures', () => {
 });
 
 const branches: [Update, unknown][] = [
-  [{ case: 'thinkingCompleted', value: { thinkingDurationMs: 5 } }, { type: 'thinking-end', durationMs: 5 }],
+  [
+    { case: 'thinkingCompleted', value: { thinkingDurationMs: 5 } },
+    { type: 'thinking-end', durationMs: 5 },
+  ],
   [
     { case: 'userMessageAppended', value: { userMessage: { messageId: 'm', text: 'done' } } },
     { type: 'user-message', id: 'm', text: 'done' },
   ],
-  [{ case: 'tokenDelta', value: { tokens: 7 } }, { type: 'tokens', count: 7 }],
-  [{ case: 'summaryStarted', value: {} }, { type: 'summary', status: 'started' }],
-  [{ case: 'summaryCompleted', value: { failed: true } }, { type: 'summary', status: 'failed' }],
+  [
+    { case: 'tokenDelta', value: { tokens: 7 } },
+    { type: 'tokens', count: 7 },
+  ],
+  [
+    { case: 'summaryStarted', value: {} },
+    { type: 'summary', status: 'started' },
+  ],
+  [
+    { case: 'summaryCompleted', value: { failed: true } },
+    { type: 'summary', status: 'failed' },
+  ],
   [
     { case: 'shellOutputDelta', value: { event: { case: 'stderr', value: { data: 'x' } } } },
     { type: 'command', status: 'output', stream: 'stderr', text: 'x' },
@@ -141,29 +153,56 @@ const branches: [Update, unknown][] = [
     { case: 'shellOutputDelta', value: { event: { case: 'exit', value: { code: 3 } } } },
     { type: 'command', status: 'exited', code: 3 },
   ],
-  [{ case: 'stepStarted', value: { stepId: 2n } }, { type: 'step', id: 2, status: 'started' }],
+  [
+    { case: 'stepStarted', value: { stepId: 2n } },
+    { type: 'step', id: 2, status: 'started' },
+  ],
   [
     { case: 'stepCompleted', value: { stepId: 2n, stepDurationMs: 9n } },
     { type: 'step', id: 2, status: 'completed', durationMs: 9 },
   ],
   [
-    { case: 'contextInjectionState', value: { injectionId: 'i', state: { state: { case: 'rejected', value: { reason: 'late' } } } } },
+    {
+      case: 'contextInjectionState',
+      value: { injectionId: 'i', state: { state: { case: 'rejected', value: { reason: 'late' } } } },
+    },
     { type: 'injection', id: 'i', state: 'rejected', reason: 'late' },
   ],
   [
-    { case: 'contextInjectionState', value: { injectionId: 'i', state: { state: { case: 'queuedForNextTurn', value: {} } } } },
+    {
+      case: 'contextInjectionState',
+      value: { injectionId: 'i', state: { state: { case: 'queuedForNextTurn', value: {} } } },
+    },
     { type: 'injection', id: 'i', state: 'next-turn' },
   ],
-  [{ case: 'routedModel', value: { displayName: 'M' } }, { type: 'model', name: 'M' }],
-  [{ case: 'promptSuggestion', value: { suggestion: 's' } }, { type: 'suggestion', text: 's' }],
-  [{ case: 'activeBranchChange', value: { path: '/ws', branchName: 'b' } }, { type: 'branch', path: '/ws', name: 'b' }],
-  [{ case: 'toolRequestsListed', value: { callCount: 2 } }, { type: 'tools-listed', count: 2 }],
+  [
+    { case: 'routedModel', value: { displayName: 'M' } },
+    { type: 'model', name: 'M' },
+  ],
+  [
+    { case: 'promptSuggestion', value: { suggestion: 's' } },
+    { type: 'suggestion', text: 's' },
+  ],
+  [
+    { case: 'activeBranchChange', value: { path: '/ws', branchName: 'b' } },
+    { type: 'branch', path: '/ws', name: 'b' },
+  ],
+  [
+    { case: 'toolRequestsListed', value: { callCount: 2 } },
+    { type: 'tools-listed', count: 2 },
+  ],
   [
     { case: 'postRequestPrompt', value: { title: 't', buttonUrl: 'u' } },
     { type: 'display', kind: 'post_request_prompt', content: { title: 't', buttonUrl: 'u' } },
   ],
   [
-    { case: 'toolCallDelta', value: { callId: 'c', toolCallDelta: { delta: { case: 'editToolCallDelta', value: { streamContentDelta: 'x' } } } } },
+    {
+      case: 'toolCallDelta',
+      value: {
+        callId: 'c',
+        toolCallDelta: { delta: { case: 'editToolCallDelta', value: { streamContentDelta: 'x' } } },
+      },
+    },
     { type: 'tool-edit', id: 'c', text: 'x' },
   ],
   [
@@ -171,15 +210,23 @@ const branches: [Update, unknown][] = [
       case: 'toolCallDelta',
       value: {
         callId: 'c',
-        toolCallDelta: { delta: { case: 'taskToolCallDelta', value: { interactionUpdate: { message: { case: 'textDelta', value: { text: 'child' } } } } } },
+        toolCallDelta: {
+          delta: {
+            case: 'taskToolCallDelta',
+            value: { interactionUpdate: { message: { case: 'textDelta', value: { text: 'child' } } } },
+          },
+        },
       },
     },
     { type: 'child', id: 'c', event: { type: 'text', text: 'child' } },
   ],
 ];
-it.each(branches.map(([update, event]) => [update?.case, update, event] as const))('[§16-every-branch] tells %s', (_name, update, event) => {
-  expect(events(update)).toEqual([event]);
-});
+it.each(branches.map(([update, event]) => [update?.case, update, event] as const))(
+  '[§16-every-branch] tells %s',
+  (_name, update, event) => {
+    expect(events(update)).toEqual([event]);
+  },
+);
 
 it('[§16-every-branch] has a case for every branch of the schema', () => {
   for (const field of InteractionUpdateSchema.fields.filter(one => one.oneof !== undefined))

@@ -16,7 +16,9 @@ export class CallUplink implements Uplink {
 
   async send(message: ClientBranch): Promise<void> {
     if (this.closed) return;
-    this.waiting.push(encodeEnvelope(toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message }))));
+    this.waiting.push(
+      encodeEnvelope(toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message }))),
+    );
     this.wakeReader?.();
     while (this.waiting.length >= limits.appendsInFlight && !this.closed) await this.room();
   }

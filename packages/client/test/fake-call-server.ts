@@ -50,7 +50,9 @@ export async function startFakeCallServer(
       },
       send(message) {
         if (!stream.destroyed)
-          stream.write(encodeEnvelope(toBinary(AgentServerMessageSchema, create(AgentServerMessageSchema, { message }))));
+          stream.write(
+            encodeEnvelope(toBinary(AgentServerMessageSchema, create(AgentServerMessageSchema, { message }))),
+          );
       },
       end: () => void stream.end(encodeEnvelope(encodeEndStream(undefined), 2)),
       stream,

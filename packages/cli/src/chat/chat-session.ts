@@ -185,7 +185,8 @@ export function createChatSession(parts: ChatParts, first: Conversation): ChatSe
     usageText: () => total.text(),
     diffText() {
       const lines = edits.flatMap(edit => {
-        const path = plainLine(String(edit.args?.['path'] ?? ''), PATH_CHARACTERS);
+        const { path: named } = edit.args ?? {};
+        const path = plainLine(typeof named === 'string' ? named : '', PATH_CHARACTERS);
         return [
           bold(path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path),
           ...diffLines(edit).map(({ kind, text }) =>

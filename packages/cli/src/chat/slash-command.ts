@@ -29,7 +29,10 @@ export function readChatLine(line: string): ChatLine {
 
 /** The help of a chat. */
 export function slashHelp(): string {
-  const rows = Object.entries(SLASH_COMMANDS).map(([name, { argument, says }]) => [`/${name} ${argument}`.trim(), says]);
+  const rows = Object.entries(SLASH_COMMANDS).map(([name, { argument, says }]) => [
+    `/${name} ${argument}`.trim(),
+    says,
+  ]);
   const widest = Math.max(...rows.map(([usage = '']) => usage.length));
   return [
     ...rows.map(([usage = '', says]) => `  ${usage.padEnd(widest)}  ${says}`),

@@ -38,7 +38,9 @@ export async function chat(options: ChatOptions, surroundings: Surroundings): Pr
   const complain = (text: string) => stderr.write(`tandem: ${plainText(text)}\n`);
   const folder = resolve(surroundings.cwd, options.cwd ?? '.');
   const problem =
-    (stdin.isTTY && stdout.isTTY ? undefined : 'chat needs a terminal on both sides; for scripts and pipes there is tandem run.') ??
+    (stdin.isTTY && stdout.isTTY
+      ? undefined
+      : 'chat needs a terminal on both sides; for scripts and pipes there is tandem run.') ??
     placeProblem(options) ??
     folderProblem(folder);
   if (problem !== undefined) {
@@ -62,7 +64,10 @@ export async function chat(options: ChatOptions, surroundings: Surroundings): Pr
   const { dim } = pc.createColors(hasColours);
   const say = (text: string) => screen.write(`${dim(plainText(text))}\n`);
   const permission = options.permission ?? 'ask';
-  const session = createChatSession({ screen, place, folder, permission, hasColours, now: () => performance.now() }, kept);
+  const session = createChatSession(
+    { screen, place, folder, permission, hasColours, now: () => performance.now() },
+    kept,
+  );
   session.model = options.model;
   session.mode = options.mode;
 
@@ -173,7 +178,10 @@ async function chooseModel(argument: string, session: ChatSession, say: (text: s
   const known = items.some(({ id, aliases }) => id === plainId || aliases?.includes(plainId));
   if (argument !== '' && known) session.model = argument;
   else if (argument !== '') say(`The server lists no model ${argument}.`);
-  const list = argument !== '' && known ? [] : items.map(({ id, displayName }) => `  ${id}${displayName && displayName !== id ? `  ${displayName}` : ''}`);
+  const list =
+    argument !== '' && known
+      ? []
+      : items.map(({ id, displayName }) => `  ${id}${displayName && displayName !== id ? `  ${displayName}` : ''}`);
   say([`Model: ${session.model ?? `${items[0]?.id ?? 'none'} (the default)`}.`, ...list].join('\n'));
 }
 
@@ -182,9 +190,14 @@ async function conversationsText(folder: string): Promise<string> {
   try {
     const found = (await store.list({ cwd: folder, limit: 10 })).filter(({ state }) => state !== undefined);
     const lines = await Promise.all(
-      found.map(async ({ id, state }) => `  ${id.slice(0, 8)}  ${plainLine(await firstPrompt(state, store.blobs), LINE_CHARACTERS)}`),
+      found.map(
+        async ({ id, state }) =>
+          `  ${id.slice(0, 8)}  ${plainLine(await firstPrompt(state, store.blobs), LINE_CHARACTERS)}`,
+      ),
     );
-    return lines.length === 0 ? 'There is no other conversation in this folder.' : `/resume ID goes on with one:\n${lines.join('\n')}`;
+    return lines.length === 0
+      ? 'There is no other conversation in this folder.'
+      : `/resume ID goes on with one:\n${lines.join('\n')}`;
   } finally {
     store.close();
   }
@@ -194,6 +207,9 @@ async function conversationsText(folder: string): Promise<string> {
 async function lastTurnText(...[state, blobs]: Parameters<typeof readTurns>): Promise<string> {
   const turn = (await readTurns(state, blobs)).at(-1);
   const answer = turn?.steps.findLast(step => step.type === 'text');
-  const lines = [turn && `› ${plainLine(turn.prompt, LINE_CHARACTERS)}`, answer?.type === 'text' && plainLine(answer.text, 3 * LINE_CHARACTERS)];
+  const lines = [
+    turn && `› ${plainLine(turn.prompt, LINE_CHARACTERS)}`,
+    answer?.type === 'text' && plainLine(answer.text, 3 * LINE_CHARACTERS),
+  ];
   return ['Going on after:', ...lines].filter(Boolean).join('\n');
 }

@@ -23,12 +23,19 @@ async function examine(config?: object | string, answer: { status: number } = { 
   writeFileSync(join(surroundings.cwd, 'tandem.json'), text.replaceAll('PORT', String(port)));
   const exitCode = await doctor({ json: true }, surroundings);
   const found = surroundings.stdout.lines.map(line => JSON.parse(line) as Found);
-  return { exitCode, found, text: surroundings.stdout.text, of: (about: string) => found.find(one => one.about === about) };
+  return {
+    exitCode,
+    found,
+    text: surroundings.stdout.text,
+    of: (about: string) => found.find(one => one.about === about),
+  };
 }
 
 const provider = (more: object = {}) => ({
   listen: { port: 0 },
-  providers: { house: { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:PORT/v1', apiKey: 'sk-verysecret1', ...more } },
+  providers: {
+    house: { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:PORT/v1', apiKey: 'sk-verysecret1', ...more },
+  },
 });
 
 describe('doctor', () => {
@@ -44,7 +51,10 @@ describe('doctor', () => {
   it('says that a key is refused, and does not show it', async () => {
     const { exitCode, of, text } = await examine(provider(), { status: 401 });
     expect(exitCode).toBe(1);
-    expect(of('provider house')).toMatchObject({ state: 'broken', says: expect.stringMatching(/refuses the key \(401\)/) });
+    expect(of('provider house')).toMatchObject({
+      state: 'broken',
+      says: expect.stringMatching(/refuses the key \(401\)/),
+    });
     expect(text).not.toContain('verysecret');
   });
 

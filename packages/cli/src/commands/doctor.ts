@@ -47,7 +47,12 @@ async function* examine({ config: path }: DoctorOptions, { cwd, env }: Surroundi
     yield { about: 'config', state: 'ok', says: `from ${config.source}` };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    yield { about: 'config', state: 'broken', says: error.message, mend: 'Mend the file; docs/operating.md has every key.' };
+    yield {
+      about: 'config',
+      state: 'broken',
+      says: error.message,
+      mend: 'Mend the file; docs/operating.md has every key.',
+    };
   }
   if (config) {
     yield* await examineProviders(config);

@@ -53,7 +53,7 @@ export async function run(
   options: RunOptions,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
-  const { stdin, stdout, stderr, env, stop, stopNow } = surroundings;
+  const { stdin, stdout, stderr, stop, stopNow } = surroundings;
   const folder = resolve(surroundings.cwd, options.cwd ?? '.');
   const render = renderOf(options, folder, surroundings);
   const status = statusOf(options, folder, surroundings);

@@ -59,7 +59,10 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   const { runs } = server.load;
   if (runs > 0)
     say(`Stopping once ${runs === 1 ? 'one run has' : `${runs} runs have`} ended; a second signal stops at once.`);
-  const exitCode = await Promise.race([server.close().then(() => EXIT.done), untilAborted(stopNow).then(() => EXIT.failed)]);
+  const exitCode = await Promise.race([
+    server.close().then(() => EXIT.done),
+    untilAborted(stopNow).then(() => EXIT.failed),
+  ]);
   process.off('unhandledRejection', onRejection);
   return exitCode;
 }

@@ -37,11 +37,14 @@ export async function show(id: string, options: ShowOptions, surroundings: Surro
         await writeTo(stdout, `${plainJson(turn)}\n`);
         continue;
       }
-      const render = stdout.isTTY ? createTtyRender({ ...look, hasColours: wantsColours(env) }) : createPlainRender(look);
+      const render = stdout.isTTY
+        ? createTtyRender({ ...look, hasColours: wantsColours(env) })
+        : createPlainRender(look);
       await writeTo(stdout, `› ${plainText(turn.prompt).replaceAll('\n', '\n  ')}\n\n`);
       for (const step of turn.steps) {
         for (const { text } of render(step)) await writeTo(stdout, text);
-        if (step.type === 'text' && !step.text.endsWith('\n')) await writeTo(stdout, render({ type: 'text', text: '\n' })[0]?.text ?? '');
+        if (step.type === 'text' && !step.text.endsWith('\n'))
+          await writeTo(stdout, render({ type: 'text', text: '\n' })[0]?.text ?? '');
       }
       await writeTo(stdout, '\n');
     }

@@ -56,11 +56,7 @@ async function examineRipgrep(env: Readonly<Record<string, string | undefined>>)
   };
 }
 
-function answers(
-  file: string,
-  args: string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<boolean> {
+function answers(file: string, args: string[], env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   return new Promise(resolve => {
     execFile(file, args, { timeout: PROGRAM_MS, env: { ...env } }, error => resolve(error === null));
   });

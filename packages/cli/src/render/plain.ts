@@ -90,7 +90,8 @@ export function createPlainRender(options: PlainOptions): Render {
     for (const one of outputLines(event)) pieces.push(...line(paint.faint(`    ${one}`)));
     if (!showsDiffs) return pieces;
     const figures = diffFigures(event);
-    if (figures) pieces.push(...line(paint.faint(`  ${figures}${newestCall === event.id ? '' : ` ${titles.get(event.id)}`}`)));
+    if (figures)
+      pieces.push(...line(paint.faint(`  ${figures}${newestCall === event.id ? '' : ` ${titles.get(event.id)}`}`)));
     for (const one of diffLines(event)) pieces.push(...line(`    ${diffPaint(one, paint)}`));
     return pieces;
   };
@@ -105,6 +106,8 @@ export function createPlainRender(options: PlainOptions): Render {
         return aside(paint.faint(plainLine(event.text, NOTICE_CHARACTERS)));
       case 'tool':
         return tool(event);
+      case 'user-message':
+        return line(paint.faint(`› ${plainLine(event.text, NOTICE_CHARACTERS)}`));
       case 'retry': {
         const wait = (event.delayMs / 1000).toFixed(1);
         return aside(paint.faint(`${plainLine(event.reason, NOTICE_CHARACTERS)}; trying again in ${wait} s`));

@@ -20,8 +20,9 @@ it('says what is waited for, how long, and the tokens', () => {
   line.show();
   line.note({ type: 'tool', id: '1', name: 'read', status: 'running', args: { path: '/w/a.txt' } });
   line.note({ type: 'checkpoint', turns: 1, pendingToolCalls: 0, usedTokens: 1234, maxTokens: 8000 });
+  line.note({ type: 'tokens', count: 50 });
   pass(3_000);
-  expect(output.text).toBe('\r\x1b[K⠋ Working · 0 s\r\x1b[K⠙ Read a.txt · 3 s · 1,234 of 8,000 tokens');
+  expect(output.text).toBe('\r\x1b[K⠋ Working · 0 s\r\x1b[K⠙ Read a.txt · 3 s · 1,234 of 8,000 tokens · 50 out');
 });
 
 it('fits a terminal of 20 columns', () => {
@@ -41,4 +42,18 @@ it('draws nothing while it is hidden, and takes itself away', () => {
   expect(output.text).toBe('\r\x1b[K⠋ Working · 0 s\r\x1b[K');
   line.close();
   expect(stopped()).toBe(true);
+});
+
+it('says what a child run is at, for as long as its call runs', () => {
+  const { output, line, pass } = makeLine();
+  line.note({ type: 'tool', id: '1', name: 'task', status: 'running', args: { description: 'look' } });
+  line.note({
+    type: 'child',
+    id: '1',
+    event: { type: 'tool', id: 'c', name: 'read', status: 'running', args: { path: '/w/a' } },
+  });
+  line.show();
+  line.note({ type: 'tool', id: '1', name: 'task', status: 'completed' });
+  pass(0);
+  expect(output.text).toBe('\r\x1b[K⠋ Agent: Read a · 0 s\r\x1b[K⠙ Working · 0 s');
 });

@@ -15,24 +15,42 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 export function createStatusText({ folder, now }: { folder: string; now: () => number }): StatusText {
   const startedAt = now();
   const running = new Map<string, string>();
-  let tokens = '';
+  let context = '';
+  let out = 0;
   let frame = 0;
   return {
     note(event) {
-      if (event.type === 'tool') {
-        if (event.status === 'running') running.set(event.id, toolTitle(event, folder));
-        else if (event.status !== 'partial') running.delete(event.id);
-      } else if (event.type === 'checkpoint' && event.usedTokens !== undefined) {
-        const most = event.maxTokens ? ` of ${event.maxTokens.toLocaleString('en-US')}` : '';
-        tokens = `${event.usedTokens.toLocaleString('en-US')}${most} tokens`;
-      } else if (event.type === 'usage' && event.outputTokens !== undefined) {
-        tokens = `${event.outputTokens.toLocaleString('en-US')} tokens out`;
+      switch (event.type) {
+        case 'tool':
+          if (event.status === 'running') running.set(event.id, toolTitle(event, folder));
+          else if (event.status !== 'partial') running.delete(event.id);
+          return;
+        case 'child':
+          // what the child is at stands for the call that began it, until that ends
+          if (event.event.type === 'tool' && event.event.status === 'running' && running.has(event.id))
+            running.set(event.id, `Agent: ${toolTitle(event.event, folder)}`);
+          return;
+        case 'summary':
+          if (event.status === 'started') running.set('summary', 'Shortening the conversation');
+          else running.delete('summary');
+          return;
+        case 'tokens':
+          out += event.count;
+          return;
+        case 'checkpoint':
+          if (event.usedTokens === undefined) return;
+          context = event.usedTokens.toLocaleString('en-US');
+          if (event.maxTokens) context += ` of ${event.maxTokens.toLocaleString('en-US')}`;
+          context += ' tokens';
+          return;
+        default: // nothing that is waited for
       }
     },
     text(columns) {
       const what = [...running.values()].at(-1) ?? 'Working';
       const spinner = FRAMES[frame++ % FRAMES.length];
-      const parts = [`${spinner} ${what}`, `${((now() - startedAt) / 1000).toFixed(0)} s`, tokens];
+      const figures = [context, out > 0 ? `${out.toLocaleString('en-US')} out` : ''];
+      const parts = [`${spinner} ${what}`, `${((now() - startedAt) / 1000).toFixed(0)} s`, ...figures];
       return fitText(parts.filter(Boolean).join(' · '), columns);
     },
   };

@@ -3,9 +3,7 @@ import { extname, resolve } from 'node:path';
 import type { PromptImage } from '@tandem/client';
 
 /** A prompt with what it attaches: texts follow it, images go along. */
-export type Attached =
-  | { readonly prompt: string; readonly images: PromptImage[] }
-  | { readonly problem: string };
+export type Attached = { readonly prompt: string; readonly images: PromptImage[] } | { readonly problem: string };
 
 /** A longer file is for the agent to read by its tools, piece by piece. */
 const TEXT_BYTES = 256 * 1024;

@@ -41,7 +41,8 @@ export async function openConversation(choice: ConversationChoice): Promise<Conv
   const { folder, continues, resumes, say } = choice;
   const store = openStore();
   try {
-    const found = resumes !== undefined ? await findConversation(store, resumes) : continues ? await store.last(folder) : undefined;
+    const found =
+      resumes !== undefined ? await findConversation(store, resumes) : continues ? await store.last(folder) : undefined;
     if (found && 'problem' in found) {
       store.close();
       return found;

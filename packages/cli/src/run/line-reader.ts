@@ -13,7 +13,13 @@ export interface QuestionPlace {
  * Lines of a terminal in its usual mode, so Ctrl-C still cancels. What was typed while nothing was asked is dropped: an answer is only what
  * was typed below its question.
  */
-export function createLineReader({ stdin, stderr }: { stdin: Input; stderr: Output }): QuestionPlace & { close(): void } {
+export function createLineReader({
+  stdin,
+  stderr,
+}: {
+  stdin: Input;
+  stderr: Output;
+}): QuestionPlace & { close(): void } {
   const lines = createInterface({ input: stdin, terminal: false });
   let onLine: ((line: string | undefined) => void) | undefined;
   let isClosed = false;

@@ -15,7 +15,10 @@ it('takes the argument as it is and does not touch stdin', async () => {
 
 it.each([undefined, '-'])('reads stdin for the argument %s, without the line end that echo adds', async argument => {
   const { stdin } = makeSurroundings({ stdin: 'first 漢\n\nlast\n' });
-  expect(await readPrompt(argument, { stdin, stop: never, folder })).toEqual({ prompt: 'first 漢\n\nlast', images: [] });
+  expect(await readPrompt(argument, { stdin, stop: never, folder })).toEqual({
+    prompt: 'first 漢\n\nlast',
+    images: [],
+  });
 });
 
 it('says what to do when there is no prompt', async () => {
@@ -23,10 +26,14 @@ it('says what to do when there is no prompt', async () => {
   expect(await readPrompt(undefined, { stdin: terminal.stdin, stop: never, folder })).toEqual({
     problem: expect.stringMatching(/^There is no prompt\. .*tandem run "/),
   });
-  expect(await readPrompt(undefined, { stdin: makeSurroundings({ stdin: ' \n' }).stdin, stop: never, folder })).toEqual({
-    problem: expect.stringMatching(/stdin was empty/),
+  expect(await readPrompt(undefined, { stdin: makeSurroundings({ stdin: ' \n' }).stdin, stop: never, folder })).toEqual(
+    {
+      problem: expect.stringMatching(/stdin was empty/),
+    },
+  );
+  expect(await readPrompt(' ', { stdin: terminal.stdin, stop: never, folder })).toEqual({
+    problem: 'The prompt is empty.',
   });
-  expect(await readPrompt(' ', { stdin: terminal.stdin, stop: never, folder })).toEqual({ problem: 'The prompt is empty.' });
 });
 
 it('gives up the wait for stdin when it is told to stop', async () => {

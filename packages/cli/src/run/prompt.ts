@@ -6,9 +6,7 @@ import { attachFiles } from './attachments.ts';
 const PROMPT_BYTES = 32 * 1024 * 1024;
 
 /** The prompt, or why there is none. */
-export type PromptReading =
-  | { readonly prompt: string; readonly images: PromptImage[] }
-  | { readonly problem: string };
+export type PromptReading = { readonly prompt: string; readonly images: PromptImage[] } | { readonly problem: string };
 
 /**
  * The prompt of a run: the argument, or stdin when the argument is `-`, or when there is none and stdin is no terminal.

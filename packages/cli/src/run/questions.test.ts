@@ -114,7 +114,14 @@ describe('questions of the server', () => {
       args: {
         title: 'Colours',
         questions: [
-          { id: 'q1', prompt: 'Which?', options: [{ id: 'r', label: 'Red' }, { id: 'b', label: 'Blue' }] },
+          {
+            id: 'q1',
+            prompt: 'Which?',
+            options: [
+              { id: 'r', label: 'Red' },
+              { id: 'b', label: 'Blue' },
+            ],
+          },
           { id: 'q2', prompt: 'Why?', options: [] },
         ],
       },

@@ -30,8 +30,7 @@ export function createQuestions(place: QuestionPlace, permission: PermissionMode
 
   const allow = async (text: string, rule: string | undefined, signal: AbortSignal): Promise<PermissionAnswer> => {
     if (signal.aborted) return 'no';
-    place.write(`\n${text}\n`);
-    if (rule !== undefined) place.write(`  c and a allow: ${visibleText(rule)}\n`);
+    place.write(`\n${text}\n${rule === undefined ? '' : `  c and a allow: ${visibleText(rule)}\n`}`);
     const label =
       rule === undefined
         ? 'Allow? y = yes, n = no: '
@@ -45,11 +44,17 @@ export function createQuestions(place: QuestionPlace, permission: PermissionMode
     }
   };
 
-  const choose = async (question: Choice, signal: AbortSignal) => {
+  const choose = async (question: Choice, title: string, signal: AbortSignal) => {
     const { id, prompt, options, allowMultiple } = question;
-    place.write(`\n${visibleText(prompt)}\n`);
-    options.forEach(({ label }, at) => place.write(`  ${at + 1}. ${visibleText(label)}\n`));
-    const label = options.length === 0 ? '› ' : allowMultiple ? 'Numbers, or your own words: ' : 'A number, or your own words: ';
+    const lines = [
+      ...(title ? ['', title] : []),
+      '',
+      prompt,
+      ...options.map((option, at) => `  ${at + 1}. ${option.label}`),
+    ];
+    place.write(lines.map(line => `${visibleText(line)}\n`).join(''));
+    const label =
+      options.length === 0 ? '› ' : allowMultiple ? 'Numbers, or your own words: ' : 'A number, or your own words: ';
     for (;;) {
       const line = (await place.readLine(label, signal))?.trim();
       if (line === undefined) return undefined;
@@ -63,10 +68,9 @@ export function createQuestions(place: QuestionPlace, permission: PermissionMode
   };
 
   const answerQuestions = async (args: AskQuestionArgs, signal: AbortSignal): Promise<QueryAnswer | undefined> => {
-    if (args.title) place.write(`\n${visibleText(args.title)}\n`);
     const answers = [];
-    for (const question of args.questions) {
-      const answer = await choose(question, signal);
+    for (const [at, question] of args.questions.entries()) {
+      const answer = await choose(question, at === 0 ? args.title : '', signal);
       if (!answer) return undefined;
       answers.push(answer);
     }
@@ -89,7 +93,9 @@ export function createQuestions(place: QuestionPlace, permission: PermissionMode
         return inTurn(() => answerQuestions(args, signal));
       }
       if (query.case === 'createPlanRequestQuery') {
-        place.write(`\nPlan${query.value.args?.name ? ` ${visibleText(query.value.args.name)}` : ''}:\n${indented(query.value.args?.plan ?? '')}\n`);
+        place.write(
+          `\nPlan${query.value.args?.name ? ` ${visibleText(query.value.args.name)}` : ''}:\n${indented(query.value.args?.plan ?? '')}\n`,
+        );
         return undefined; // it is shown, and so taken
       }
       const approval = approveQuery(query);

@@ -39,7 +39,9 @@ it('[K02, blob-collection] keeps what a state reaches over any number of blobs, 
   const turn = await put(
     toBinary(
       ConversationTurnStructureSchema,
-      create(ConversationTurnStructureSchema, { turn: { case: 'agentConversationTurn', value: agentConversationTurn } }),
+      create(ConversationTurnStructureSchema, {
+        turn: { case: 'agentConversationTurn', value: agentConversationTurn },
+      }),
     ),
   );
   const newer = await put('of a newer schema');
@@ -47,9 +49,19 @@ it('[K02, blob-collection] keeps what a state reaches over any number of blobs, 
   const state = create(ConversationStateStructureSchema, { turns: [turn] });
   state.$unknown = [{ no: 4000, wireType: 2, data: Uint8Array.of(32, ...newer) }];
   await store.save('one', { cwd: folder, state });
-  await store.save('two', { cwd: folder, state: create(ConversationStateStructureSchema, { rootPromptMessagesJson: [other] }) });
+  await store.save('two', {
+    cwd: folder,
+    state: create(ConversationStateStructureSchema, { rootPromptMessagesJson: [other] }),
+  });
   expect(await store.collect(-1)).toEqual({ blobs: 1, bytes: 6 });
-  expect(await Promise.all([message, step, turn, newer, orphan, other].map(held))).toEqual([true, true, true, true, false, true]);
+  expect(await Promise.all([message, step, turn, newer, orphan, other].map(held))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+    true,
+  ]);
   await store.remove('two');
   expect(await store.collect(-1)).toEqual({ blobs: 1, bytes: 23 });
   expect(await store.get('two')).toBeUndefined();

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { runProgram } from './program.ts';
+import { messageOf } from './workspace.ts';
 
 /** One problem in a file. Lines and columns count from 1. */
 export interface Problem {
@@ -36,7 +37,11 @@ export async function findCheckers(root: string, file: string, env: NodeJS.Proce
       findUp(root, dirname(file), ['tsconfig.json']),
       findUp(root, dirname(file), [join('node_modules', '.bin', 'tsc')]),
       findUp(root, dirname(file), [join('node_modules', '.bin', 'eslint')]),
-      findUp(root, dirname(file), ['js', 'mjs', 'cjs', 'ts'].map(end => `eslint.config.${end}`)),
+      findUp(
+        root,
+        dirname(file),
+        ['js', 'mjs', 'cjs', 'ts'].map(end => `eslint.config.${end}`),
+      ),
     ]);
     if (project !== undefined && tsc !== undefined) found.push(tscChecker(tsc, project));
     if (eslint !== undefined && config !== undefined) found.push(eslintChecker(eslint, dirname(config), file));
@@ -49,37 +54,22 @@ export async function findCheckers(root: string, file: string, env: NodeJS.Proce
 }
 
 /** Runs a checker and reads what it says. Rejects when it cannot be started, does not end in time, or says something else. */
-export function runChecker(
+export async function runChecker(
   checker: Checker,
   options: { env: NodeJS.ProcessEnv; signal: AbortSignal; deadlineMs: number },
 ): Promise<Problem[]> {
-  const { name, program, args, cwd } = checker;
-  return new Promise((done, reject) => {
-    const child = spawn(program, args, {
-      cwd,
-      env: options.env,
-      signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.deadlineMs)]),
-      killSignal: 'SIGKILL',
-      stdio: ['ignore', 'pipe', 'pipe'],
-      windowsHide: true,
-    });
-    let stdout = '';
-    let complaints = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      if (stdout.length < OUTPUT_CAP) stdout += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints = (complaints + text).slice(0, 2000)));
-    child.once('error', error =>
-      reject(error.name === 'AbortError' ? new Error(`${name} did not end in time`, { cause: error }) : error),
-    );
-    child.once('close', () => {
-      try {
-        done(checker.parse(stdout, cwd));
-      } catch (error) {
-        reject(new Error(`${name} gave no report: ${complaints.trim() || stdout.slice(0, 500).trim()}`, { cause: error }));
-      }
-    });
-  });
+  const { name, program: file, args, cwd } = checker;
+  const { stdout, stderr } = await runProgram({ file, args, cwd, ...options, maxCharacters: OUTPUT_CAP }).catch(
+    (error: unknown) => {
+      options.signal.throwIfAborted();
+      throw new Error(`${name}: ${messageOf(error)}`, { cause: error });
+    },
+  );
+  try {
+    return checker.parse(stdout, cwd);
+  } catch (error) {
+    throw new Error(`${name} gave no report: ${stderr.trim() || stdout.slice(0, 500).trim()}`, { cause: error });
+  }
 }
 
 function tscChecker(program: string, project: string): Checker {
@@ -94,7 +84,17 @@ function tscChecker(program: string, project: string): Checker {
         const found = /^(.+?)\((\d+),(\d+)\): (error|warning) (TS\d+): (.*)$/.exec(line);
         if (found === null) return [];
         const [, path = '', row, column, severity, code = '', message = ''] = found;
-        return [{ path: resolve(cwd, path), line: Number(row), column: Number(column), severity: severity as 'error', code, message, source: 'tsc' }];
+        return [
+          {
+            path: resolve(cwd, path),
+            line: Number(row),
+            column: Number(column),
+            severity: severity as 'error',
+            code,
+            message,
+            source: 'tsc',
+          },
+        ];
       });
       // A project that cannot be read is told in a line without a file.
       if (problems.length === 0 && lines.length > 0) throw new Error(lines[0]);
@@ -110,7 +110,10 @@ function eslintChecker(program: string, cwd: string, file: string): Checker {
     args: ['--format', 'json', '--', file],
     cwd,
     parse(stdout) {
-      const files = JSON.parse(stdout) as { filePath: string; messages: { line?: number; column?: number; severity: number; message: string; ruleId: string | null }[] }[];
+      const files = JSON.parse(stdout) as {
+        filePath: string;
+        messages: { line?: number; column?: number; severity: number; message: string; ruleId: string | null }[];
+      }[];
       return files.flatMap(({ filePath, messages }) =>
         messages.map(({ line = 1, column = 1, severity, message, ruleId }) => ({
           path: filePath,
@@ -133,7 +136,12 @@ function ruffChecker(program: string, cwd: string, file: string): Checker {
     args: ['check', '--output-format', 'json', '--no-fix', '--', file],
     cwd,
     parse(stdout) {
-      const found = JSON.parse(stdout) as { filename: string; code: string | null; message: string; location: { row: number; column: number } }[];
+      const found = JSON.parse(stdout) as {
+        filename: string;
+        code: string | null;
+        message: string;
+        location: { row: number; column: number };
+      }[];
       return found.map(({ filename, code, message, location }) => ({
         path: filename,
         line: location.row,

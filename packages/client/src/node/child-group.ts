@@ -15,9 +15,10 @@ export function trackChild(child: ChildProcess): () => void {
   return () => children.delete(child);
 }
 
-function endGroup(child: ChildProcess): void {
+/** Ends a child and everything in its process group, at once. */
+export function endGroup(child: ChildProcess): void {
   try {
-    if (process.platform === 'win32' || child.pid === undefined) child.kill();
+    if (process.platform === 'win32' || child.pid === undefined) child.kill('SIGKILL');
     else process.kill(-child.pid, 'SIGKILL');
   } catch {
     // the group is gone

@@ -39,11 +39,13 @@ async function diagnose(machine: Machine, args: DiagnosticsArgs, signal: AbortSi
   const { workspace, permission, env } = machine;
   const path = workspace.resolve(args.path);
   try {
-    if ((await stat(path)).isDirectory()) return { case: 'error', value: { path, error: 'Path is a directory, not a file' } };
+    if ((await stat(path)).isDirectory())
+      return { case: 'error', value: { path, error: 'Path is a directory, not a file' } };
     const given = await machine.diagnose?.(path, signal);
     if (given !== undefined) return success(path, given);
     const checkers = await findCheckers(workspace.root, path, env);
-    if (checkers.length === 0) return { case: 'error', value: { path, error: 'this workspace has no checker for this file' } };
+    if (checkers.length === 0)
+      return { case: 'error', value: { path, error: 'this workspace has no checker for this file' } };
     const problems: Problem[] = [];
     for (const checker of checkers) {
       const command = [checker.program, ...checker.args].join(' ');
@@ -53,7 +55,10 @@ async function diagnose(machine: Machine, args: DiagnosticsArgs, signal: AbortSi
       problems.push(...(await runChecker(checker, { env, signal, deadlineMs: DEADLINE })));
     }
     const real = await workspace.real(path);
-    return success(path, problems.filter(problem => problem.path === path || problem.path === real));
+    return success(
+      path,
+      problems.filter(problem => problem.path === path || problem.path === real),
+    );
   } catch (error) {
     signal.throwIfAborted();
     switch (codeOf(error)) {

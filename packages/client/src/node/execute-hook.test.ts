@@ -52,8 +52,10 @@ it('lets the first refusal decide, by answer or by exit code 2, and joins what h
 
 it('takes a hook that fails for no opinion, or for a refusal when it says so', async () => {
   const hook = { command: 'echo junk', timeout: 5 };
-  expect(await run(withHooks({ preToolUse: [hook] }).machine, TOOL)).toMatchObject({ value: { permission: undefined } });
-  expect(await run(withHooks({ preToolUse: [{ ...hook, failClosed: true }] }).machine, TOOL)).toMatchObject({ value: { permission: 'deny' } });
+  expect((await run(withHooks({ preToolUse: [hook] }).machine, TOOL))?.value).not.toHaveProperty('permission');
+  expect(await run(withHooks({ preToolUse: [{ ...hook, failClosed: true }] }).machine, TOOL)).toMatchObject({
+    value: { permission: 'deny' },
+  });
   const slow = { command: 'sleep 60', timeout: 0.2, failClosed: true };
   expect(await run(withHooks({ preToolUse: [slow] }).machine, TOOL)).toMatchObject({
     value: { agentMessage: expect.stringContaining('did not end within 0.2 s') },
@@ -65,13 +67,20 @@ it('answers every step in its own words', async () => {
     stop: [{ command: `echo '{"followup_message":"go on"}'` }],
     beforeSubmitPrompt: [{ command: `echo '{"continue":false,"user_message":"stop"}'` }],
   });
-  expect(await run(machine, { stop: { status: 'completed' } })).toMatchObject({ case: 'stop', value: { followupMessage: 'go on' } });
-  expect(await run(machine, { beforeSubmitPrompt: { prompt: 'x' } })).toMatchObject({ value: { continue: false, userMessage: 'stop' } });
+  expect(await run(machine, { stop: { status: 'completed' } })).toMatchObject({
+    case: 'stop',
+    value: { followupMessage: 'go on' },
+  });
+  expect(await run(machine, { beforeSubmitPrompt: { prompt: 'x' } })).toMatchObject({
+    value: { continue: false, userMessage: 'stop' },
+  });
 });
 
 it('throws where there is no hook, where the file makes no sense, and where nothing may run', async () => {
   await expect(run(makeMachine().machine, TOOL)).rejects.toThrow(/no hook for preToolUse/);
   await expect(run(makeMachine({ '.cursor/hooks.json': '{' }).machine, TOOL)).rejects.toThrow(/cannot be understood/);
-  await expect(run(withHooks({ preToolUse: [{ command: 'touch a' }] }, { mode: 'read-only' }).machine, TOOL)).rejects.toThrow(/read-only/);
+  await expect(
+    run(withHooks({ preToolUse: [{ command: 'touch a' }] }, { mode: 'read-only' }).machine, TOOL),
+  ).rejects.toThrow(/read-only/);
   await expect(run(makeMachine().machine, {})).rejects.toThrow(/kind that is not known/);
 });

@@ -1,16 +1,12 @@
 import { create, fromJson, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonObject, JsonValue, Message } from '@bufbuild/protobuf';
-import {
-  ExecuteHookRequestSchema,
-  ExecuteHookResponseSchema,
-  ExecuteHookResultSchema,
-} from '@tandem/protocol/agent';
+import { ExecuteHookRequestSchema, ExecuteHookResponseSchema, ExecuteHookResultSchema } from '@tandem/protocol/agent';
 import type { ExecuteHookArgs, ExecuteHookResponse } from '@tandem/protocol/agent';
-import { spawn } from 'node:child_process';
 import type { ExecAnswer, Executor } from '../executor.ts';
 import { readHooks } from './hooks-file.ts';
 import type { Hook } from './hooks-file.ts';
 import type { Machine } from './machine.ts';
+import { runProgram } from './program.ts';
 import { shellPath } from './shell-process.ts';
 import { messageOf } from './workspace.ts';
 
@@ -35,7 +31,11 @@ export function executeHookExecutor(machine: Machine): Executor<'executeHookArgs
   };
 }
 
-async function runHooks(machine: Machine, { request }: ExecuteHookArgs, signal: AbortSignal): Promise<ExecuteHookResponse> {
+async function runHooks(
+  machine: Machine,
+  { request }: ExecuteHookArgs,
+  signal: AbortSignal,
+): Promise<ExecuteHookResponse> {
   const step = request?.request.case;
   const query = schemaOf(ExecuteHookRequestSchema, step);
   const reply = schemaOf(ExecuteHookResponseSchema, step);
@@ -63,15 +63,32 @@ function schemaOf(schema: DescMessage, branch: string | undefined): DescMessage 
 
 async function runHook(machine: Machine, hook: Hook, input: string, signal: AbortSignal): Promise<JsonObject> {
   const { root } = machine.workspace;
-  const verdict = await machine.permission.run({ command: hook.command, workingDirectory: root, inside: true, denied: [], signal });
+  const verdict = await machine.permission.run({
+    command: hook.command,
+    workingDirectory: root,
+    inside: true,
+    denied: [],
+    signal,
+  });
   if (!verdict.allowed) throw new Error(`the hook was not run: ${verdict.reason}`);
   try {
-    const { code, stdout, stderr } = await runHookCommand(machine, hook, input, signal);
-    if (code === REFUSED) return { permission: 'deny', continue: false, agent_message: stderr.trim(), user_message: stderr.trim() };
+    const { code, stdout, stderr } = await runProgram({
+      file: shellPath(),
+      args: ['-c', hook.command],
+      cwd: root,
+      env: machine.env,
+      input,
+      signal,
+      deadlineMs: hook.timeoutMs,
+      maxCharacters: ANSWER_CAP,
+    });
+    if (code === REFUSED)
+      return { permission: 'deny', continue: false, agent_message: stderr.trim(), user_message: stderr.trim() };
     if (code !== 0) throw new Error(`it ended with exit code ${code}: ${stderr.trim().slice(0, 500)}`);
     if (stdout.trim() === '') return {};
     const answer: unknown = JSON.parse(stdout);
-    if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) throw new Error('its answer is no JSON object');
+    if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+      throw new Error('its answer is no JSON object');
     return answer as JsonObject;
   } catch (error) {
     signal.throwIfAborted();
@@ -79,36 +96,6 @@ async function runHook(machine: Machine, hook: Hook, input: string, signal: Abor
     const words = `the hook ${hook.command} failed: ${messageOf(error)}`;
     return { permission: 'deny', continue: false, agent_message: words, user_message: words };
   }
-}
-
-function runHookCommand(
-  machine: Machine,
-  hook: Hook,
-  input: string,
-  signal: AbortSignal,
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(shellPath(), ['-c', hook.command], {
-      cwd: machine.workspace.root,
-      env: machine.env,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(hook.timeoutMs)]),
-      killSignal: 'SIGKILL',
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      if (stdout.length < ANSWER_CAP) stdout += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(0, 4000)));
-    // A hook that reads nothing of its input is none that failed.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
-    child.once('error', error =>
-      reject(error.name === 'AbortError' ? new Error(`it did not end within ${hook.timeoutMs / 1000} s`) : error),
-    );
-    child.once('close', code => resolve({ code: code ?? -1, stdout, stderr }));
-  });
 }
 
 function isRefusal(answer: JsonObject): boolean {
@@ -119,7 +106,7 @@ function isRefusal(answer: JsonObject): boolean {
 function merge(answers: readonly JsonObject[]): JsonValue {
   const merged: JsonObject = Object.assign({}, ...answers);
   for (const key of ['additional_context', 'additionalContext']) {
-    const texts = answers.map(answer => answer[key]).filter(text => typeof text === 'string' && text !== '');
+    const texts = answers.flatMap(({ [key]: text }) => (typeof text === 'string' && text !== '' ? [text] : []));
     if (texts.length > 0) merged[key] = texts.join('\n\n');
   }
   // Some hooks answer with a value where the step takes a text.

@@ -59,6 +59,8 @@ export interface NodeExecutorOptions {
   onFileChange?: OnFileChange;
   /** Finds problems in files, instead of the workspace's own checkers. */
   diagnose?: Diagnose;
+  /** Gives commands whose input stays open a terminal of their own (a pty); pipes when absent. */
+  pty?: boolean;
   /** MCP servers of the user, beside those that the workspace declares. */
   mcpServers?: Readonly<Record<string, McpServerConfig>>;
   /** The user's file of permission rules; `permissions.json` in Tandem's configuration folder when absent. */
@@ -80,6 +82,7 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     mcp: new McpServers({ workspace: workspace.root, given: options.mcpServers, env, permission }),
     onFileChange: options.onFileChange,
     diagnose: options.diagnose,
+    pty: options.pty,
     env,
   };
   return [

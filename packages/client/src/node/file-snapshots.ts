@@ -50,7 +50,9 @@ export function fileSnapshots(open: () => Promise<DatabaseSync>): FileSnapshots 
         .get(conversationId, conversationId);
       const turn = Number(row?.['turn']);
       for (const table of ['turns', 'snapshots'])
-        database.prepare(`DELETE FROM ${table} WHERE conversation = ? AND turn <= ?`).run(conversationId, turn - TURNS_KEPT);
+        database
+          .prepare(`DELETE FROM ${table} WHERE conversation = ? AND turn <= ?`)
+          .run(conversationId, turn - TURNS_KEPT);
       return turn;
     },
     async record(conversationId, turn, { path, before, mode, after }) {
@@ -64,10 +66,14 @@ export function fileSnapshots(open: () => Promise<DatabaseSync>): FileSnapshots 
     },
     async undo(conversationId) {
       const database = await open();
-      const last = database.prepare('SELECT max(turn) AS turn FROM snapshots WHERE conversation = ?').get(conversationId);
+      const last = database
+        .prepare('SELECT max(turn) AS turn FROM snapshots WHERE conversation = ?')
+        .get(conversationId);
       if (last === undefined || last['turn'] === null) return undefined;
       const rows = database
-        .prepare('SELECT path, existed, before, mode, after FROM snapshots WHERE conversation = ? AND turn = ? ORDER BY path')
+        .prepare(
+          'SELECT path, existed, before, mode, after FROM snapshots WHERE conversation = ? AND turn = ? ORDER BY path',
+        )
         .all(conversationId, last['turn']!);
       const undone: Undone = { restored: [], skipped: [] };
       for (const row of rows) {

@@ -77,8 +77,7 @@ export class Http2Sessions {
   }
 
   private async connect(url: URL): Promise<Session | undefined> {
-    const session =
-      url.protocol === 'http:' ? http2.connect(url.origin) : await connectSecurely(url, this.tls);
+    const session = url.protocol === 'http:' ? http2.connect(url.origin) : await connectSecurely(url, this.tls);
     if (session === undefined) return undefined;
     // Without a listener an error of the connection would end the process; each stream tells its own.
     session.on('error', () => this.byOrigin.delete(url.origin));

@@ -20,6 +20,8 @@ export interface Machine {
   onFileChange?: OnFileChange | undefined;
   /** Finds problems in files, instead of the workspace's own checkers. */
   diagnose?: Diagnose | undefined;
+  /** Gives commands that are to be written to a terminal of their own. */
+  pty?: boolean | undefined;
   /** The environment of shells. */
   env: NodeJS.ProcessEnv;
 }

@@ -25,18 +25,22 @@ export class OutputLog {
     this.keptInMemory = keptInMemory;
   }
 
-  /** Takes what was printed; after `close` nothing more, since what a command left behind may print on for ever. */
-  write(chunk: Buffer): void {
-    if (this.closed) return;
+  /**
+   * Takes what was printed; after `close` nothing more, since what a command left behind may print on for ever. True when it holds on to the
+   * chunk itself.
+   */
+  write(chunk: Buffer): boolean {
+    if (this.closed) return false;
     this.bytes += chunk.length;
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) this.lines++;
     if (this.file === undefined && this.bytes <= this.keptInMemory) {
       this.memory.push(chunk);
-      return;
+      return true;
     }
-    if (this.failed) return;
+    if (this.failed) return false;
     this.file ??= this.spill();
     this.append(chunk);
+    return false;
   }
 
   /** Where the whole output is, when it was too long for memory; undefined else, also when no file could be written. */

@@ -43,7 +43,9 @@ async function readContext(machine: Machine, signal: AbortSignal): Promise<Reque
     readSkills(root),
     readSubagents(root),
     // Hooks that cannot be read are told by the hook that is asked for.
-    permission.mode === 'read-only' ? new Map<string, unknown>() : readHooks(root).catch(() => new Map<string, unknown>()),
+    permission.mode === 'read-only'
+      ? new Map<string, unknown>()
+      : readHooks(root).catch(() => new Map<string, unknown>()),
     readLayout(root, permission.unreadable, signal),
     readGitState(root, signal),
     // Nothing of them could be used in a read-only run, and starting them would run programs of the workspace.

@@ -4,7 +4,9 @@ import { stat } from 'node:fs/promises';
 import type { Machine } from './machine.ts';
 import { OutputLog } from './output-log.ts';
 import { OutputPieces } from './output-pieces.ts';
+import { PtyProcess } from './pty-process.ts';
 import { ShellProcess, untrackGroup } from './shell-process.ts';
+import type { ShellHandle } from './shell-process.ts';
 
 /** Characters of output given for one command; the head is kept. The whole is in the file that its end names. */
 const OUTPUT_CAP = 1_000_000;
@@ -51,7 +53,7 @@ export class ShellJob {
   /** Its number once it is in the background. */
   shellId: number | undefined;
   private readonly machine: Machine;
-  private readonly shell: ShellProcess;
+  private readonly shell: ShellHandle;
   private readonly log: OutputLog;
   private readonly pieces: OutputPieces;
   private readonly timers = new Set<NodeJS.Timeout>();
@@ -62,23 +64,24 @@ export class ShellJob {
   static async start(machine: Machine, options: JobOptions): Promise<ShellJob> {
     const log = new OutputLog(machine.terminals, Math.min(options.threshold ?? MEMORY_CAP, MEMORY_CAP));
     const pieces = new OutputPieces(OUTPUT_CAP, options.onPiece ?? (() => undefined));
-    const shell = await ShellProcess.start({
-      command: options.command,
-      cwd: options.cwd,
-      env: machine.env,
-      closeStdin: options.closeStdin,
-      onOutput(stream, chunk) {
-        log.write(chunk);
-        pieces.write(stream, chunk);
-      },
-    });
+    const { command, cwd, closeStdin } = options;
+    const onOutput = (stream: 'stdout' | 'stderr', chunk: Buffer) => {
+      const isKept = log.write(chunk);
+      pieces.write(stream, chunk);
+      if (!isKept) freeChunk(chunk);
+    };
+    // Only what is to be written to behaves otherwise on a terminal in a way that anybody wants.
+    const shell: ShellHandle =
+      machine.pty === true && !closeStdin
+        ? await PtyProcess.start({ command, cwd, env: machine.env, onOutput })
+        : await ShellProcess.start({ command, cwd, env: machine.env, closeStdin, onOutput });
     return new ShellJob(machine, options, shell, log, pieces);
   }
 
   private constructor(
     machine: Machine,
     options: JobOptions,
-    shell: ShellProcess,
+    shell: ShellHandle,
     log: OutputLog,
     pieces: OutputPieces,
   ) {
@@ -142,6 +145,14 @@ export class ShellJob {
     }
     return { ...end, stopped: this.stopped, elapsedMs, location };
   }
+}
+
+/**
+ * Gives the memory of a chunk back at once. The collector would wait for some 64 MB of them, which a command that prints fast fills in a
+ * second. A chunk that shares its memory with others is left to the collector.
+ */
+function freeChunk({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 /** The shells of one machine that questions can name. */

@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 
 /** After SIGTERM a process group is given this long before SIGKILL. */
-const KILL_GRACE = 500;
+export const KILL_GRACE = 500;
 
 /** Output that still comes after the shell itself has ended: its pipes are read this long, then left to what runs on. */
 const DRAIN = 150;
@@ -20,11 +20,24 @@ export interface ShellEnd {
   cwd: string;
 }
 
+/** A command under way, whatever it runs in. */
+export interface ShellHandle {
+  readonly pid: number;
+  readonly ended: Promise<ShellEnd>;
+  /** Characters for its input; false when that is closed. */
+  write(text: string): boolean;
+  /** Stops the whole group, at first politely. */
+  kill(): void;
+  /** Does not keep this process alive for its sake. */
+  unref(): void;
+  signal(signal: NodeJS.Signals): void;
+}
+
 /**
  * One command in a shell, in a process group of its own, so that all it starts can be stopped with it. The command is evaluated from an
  * argument: nothing is quoted, and the line numbers of its error messages are its own. A trap tells the last folder on descriptor 3.
  */
-export class ShellProcess {
+export class ShellProcess implements ShellHandle {
   readonly pid: number;
   readonly ended: Promise<ShellEnd>;
   private readonly child: ChildProcess;
@@ -153,10 +166,11 @@ function drained(child: ChildProcess): Promise<void> {
 }
 
 // A process that ends without having cancelled its runs still takes its shells with it.
-const groups = new Set<ShellProcess>();
+const groups = new Set<ShellHandle>();
 let watching = false;
 
-function trackGroup(shell: ShellProcess): void {
+/** A shell that ends with this process. */
+export function trackGroup(shell: ShellHandle): void {
   groups.add(shell);
   if (watching) return;
   watching = true;
@@ -166,6 +180,6 @@ function trackGroup(shell: ShellProcess): void {
 }
 
 /** A shell that ended, or that went to the background and may outlive this process. */
-export function untrackGroup(shell: ShellProcess): void {
+export function untrackGroup(shell: ShellHandle): void {
   groups.delete(shell);
 }

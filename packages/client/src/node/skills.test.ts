@@ -17,12 +17,20 @@ it('[§9-skills] finds the skills of a workspace with what their heads say', asy
 
 it('[R64-subagents] finds the subagents of a workspace, whose body is the prompt', async () => {
   const { root, file } = makeMachine({
-    '.cursor/agents/reviewer.md': '---\ndescription: Reviews\nmodel: small\nreadonly: true\ntools: Read, Grep\n---\nReview it.\n',
+    '.cursor/agents/reviewer.md':
+      '---\ndescription: Reviews\nmodel: small\nreadonly: true\ntools: Read, Grep\n---\nReview it.\n',
     '.claude/agents/plain.md': 'Be plain.',
     '.cursor/agents/notes.txt': 'x',
   });
   expect(await readSubagents(root)).toMatchObject([
-    { fullPath: file('.cursor/agents/reviewer.md'), name: 'reviewer', model: 'small', prompt: 'Review it.', permissionMode: 2, tools: ['Read', 'Grep'] },
+    {
+      fullPath: file('.cursor/agents/reviewer.md'),
+      name: 'reviewer',
+      model: 'small',
+      prompt: 'Review it.',
+      permissionMode: 2,
+      tools: ['Read', 'Grep'],
+    },
     { name: 'plain', model: 'inherit', prompt: 'Be plain.', permissionMode: 1 },
   ]);
   expect(await readSubagents(makeMachine().root)).toEqual([]);

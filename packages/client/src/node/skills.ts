@@ -44,7 +44,10 @@ export async function readSubagents(root: string): Promise<CustomSubagent[]> {
       fullPath: path,
       name: title,
       description: head['description'] ?? '',
-      tools: (head['tools'] ?? '').split(',').map(tool => tool.trim()).filter(tool => tool !== ''),
+      tools: (head['tools'] ?? '')
+        .split(',')
+        .map(tool => tool.trim())
+        .filter(tool => tool !== ''),
       model: head['model'] || 'inherit',
       prompt: body.trim(),
       permissionMode: readonly ? CustomSubagentPermissionMode.READONLY : CustomSubagentPermissionMode.DEFAULT,

@@ -99,8 +99,7 @@ export function openStore(folder: string = stateFolder()): Store {
     },
     async remove(id) {
       const open = await database();
-      for (const table of ['turns', 'snapshots'])
-        open.prepare(`DELETE FROM ${table} WHERE conversation = ?`).run(id);
+      for (const table of ['turns', 'snapshots']) open.prepare(`DELETE FROM ${table} WHERE conversation = ?`).run(id);
       open.prepare('DELETE FROM conversations WHERE id = ?').run(id);
     },
     async collect(youngest = YOUNGEST) {

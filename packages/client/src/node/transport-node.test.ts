@@ -26,7 +26,10 @@ function clientOf(baseUrl: string, options: NodeTransportOptions, executors: Exe
   closers.push(() => transport.close());
   return new AgentClient({ baseUrl, apiKey: 'key', transport, executors, clock: fastClock(20) });
 }
-async function serve(script: (call: FakeCall, index: number) => void | Promise<void>, tls?: { key: string; cert: string }) {
+async function serve(
+  script: (call: FakeCall, index: number) => void | Promise<void>,
+  tls?: { key: string; cert: string },
+) {
   const server = await startFakeCallServer(script, tls);
   closers.push(() => server.close());
   return server;
@@ -42,7 +45,11 @@ function certificate(): { key: string; cert: string } {
   closers.push(() => rmSync(folder, { recursive: true, force: true }));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...subject],
+    { stdio: 'ignore' },
+  );
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }
 
@@ -55,7 +62,9 @@ it('[R1-run-client] plays a run on one call of HTTP/2, both directions at once',
     expect(call.headers).toMatchObject({ authorization: 'Bearer key', 'content-type': 'application/connect+proto' });
     finish(call);
   });
-  const executors: Executors = [{ kind: 'readArgs', run: () => Promise.resolve({ case: 'readResult', value: {} as never }) }];
+  const executors: Executors = [
+    { kind: 'readArgs', run: () => Promise.resolve({ case: 'readResult', value: {} as never }) },
+  ];
   const run = clientOf(server.url, { http2: 'always' }, executors).run({ prompt: 'hello' });
   expect(await run.done).toMatchObject({ outcome: 'ended', text: 'done' });
 });
@@ -66,7 +75,9 @@ it('[R2-client] takes HTTP/2 where a server offers it over TLS, and trusts only 
     await call.next('runRequest');
     finish(call);
   }, tls);
-  expect(await clientOf(server.url, { ca: tls.cert }).run({ prompt: 'hello' }).done).toMatchObject({ outcome: 'ended' });
+  expect(await clientOf(server.url, { ca: tls.cert }).run({ prompt: 'hello' }).done).toMatchObject({
+    outcome: 'ended',
+  });
   expect(await clientOf(server.url, {}).run({ prompt: 'hello' }).done).toMatchObject({
     outcome: 'failed',
     error: { message: expect.stringMatching(/self.signed/i) },
@@ -100,7 +111,10 @@ it('keeps to RunSSE and BidiAppend over HTTP/1.1 where there is no TLS', async (
     stream.finish();
   });
   closers.push(() => server.close());
-  expect(await clientOf(server.url, {}).run({ prompt: 'hello' }).done).toMatchObject({ outcome: 'ended', text: 'done' });
+  expect(await clientOf(server.url, {}).run({ prompt: 'hello' }).done).toMatchObject({
+    outcome: 'ended',
+    text: 'done',
+  });
 });
 
 it('[T07] reaches this machine directly whatever proxy the environment names', async () => {

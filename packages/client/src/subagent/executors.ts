@@ -58,7 +58,8 @@ async function runChild(
 ): Promise<Result> {
   const refuse = (error: string): Result => ({ case: 'error', value: { error } });
   if (parent.depth >= limits.childDepth) return refuse(`child runs are nested ${limits.childDepth} deep already`);
-  if (children.underWay >= limits.childrenAtOnce) return refuse(`${limits.childrenAtOnce} child runs are under way already`);
+  if (children.underWay >= limits.childrenAtOnce)
+    return refuse(`${limits.childrenAtOnce} child runs are under way already`);
   const resumes = args.resumeAgentId ?? '';
   const former = resumes === '' ? undefined : children.get(resumes);
   if (resumes !== '' && former === undefined) return refuse(`there is no child run ${resumes} to resume`);

@@ -7,7 +7,10 @@ const REASON = 'this child run is read-only';
 export function readOnlyExecutors(executors: Executors): Executors {
   return executors.map(executor => {
     if (!hasSideEffect(executor.kind) || STAYS.has(executor.kind)) return executor;
-    return { kind: executor.kind, run: (args: unknown) => Promise.resolve(refusal(executor.kind, args)) } as AnyExecutor;
+    return {
+      kind: executor.kind,
+      run: (args: unknown) => Promise.resolve(refusal(executor.kind, args)),
+    } as AnyExecutor;
   });
 }
 

@@ -55,9 +55,16 @@ it('[R64-client] begins a child run on the same server, and gives its last words
     },
     child(stream, request) {
       seen = request;
-      headers = [stream.headers['x-parent-request-id'], stream.headers['x-parent-agent-tool-call-id'], server.streams[0]!.requestId];
+      headers = [
+        stream.headers['x-parent-request-id'],
+        stream.headers['x-parent-agent-tool-call-id'],
+        server.streams[0]!.requestId,
+      ];
       stream.text('I look');
-      stream.update({ case: 'toolCallCompleted', value: { callId: 'c', toolCall: { tool: { case: 'readToolCall', value: {} } } } });
+      stream.update({
+        case: 'toolCallCompleted',
+        value: { callId: 'c', toolCall: { tool: { case: 'readToolCall', value: {} } } },
+      });
       stream.finish('found it');
     },
   });
@@ -77,7 +84,10 @@ it('[R54-child] tries a child run once, and tells its parent why it failed', asy
   let streams = 0;
   await play({
     async parent(stream) {
-      expect(await result(stream, stream.ask(task()))).toMatchObject(['error', { error: expect.stringMatching(/^\[unavailable\]/) }]);
+      expect(await result(stream, stream.ask(task()))).toMatchObject([
+        'error',
+        { error: expect.stringMatching(/^\[unavailable\]/) },
+      ]);
     },
     child(stream) {
       streams++;
@@ -90,8 +100,14 @@ it('[R54-child] tries a child run once, and tells its parent why it failed', asy
 it('lets a child only look when it is read-only, and its children too', async () => {
   const wrote: string[] = [];
   const executors: Executors = [
-    { kind: 'writeArgs', run: args => (wrote.push(args.path), Promise.resolve({ case: 'writeResult', value: {} as never })) },
-    { kind: 'readArgs', run: () => Promise.resolve({ case: 'readResult', value: { result: { case: 'success', value: {} } } as never }) },
+    {
+      kind: 'writeArgs',
+      run: args => (wrote.push(args.path), Promise.resolve({ case: 'writeResult', value: {} as never })),
+    },
+    {
+      kind: 'readArgs',
+      run: () => Promise.resolve({ case: 'readResult', value: { result: { case: 'success', value: {} } } as never }),
+    },
     { kind: 'piBashArgs', run: () => Promise.reject(new Error('it ran')) },
     { kind: 'shellStreamArgs', run: () => Promise.reject(new Error('it ran')) },
   ];
@@ -101,11 +117,19 @@ it('lets a child only look when it is read-only, and its children too', async ()
       parent: async stream => expect((await result(stream, stream.ask(task({ readonly: true }))))[0]).toBe('success'),
       async child(stream) {
         const ask = (message: Parameters<FakeStream['ask']>[0]) => result(stream, stream.ask(message));
-        expect(await ask({ case: 'writeArgs', value: { path: 'a' } })).toMatchObject(['permissionDenied', { isReadonly: true }]);
+        expect(await ask({ case: 'writeArgs', value: { path: 'a' } })).toMatchObject([
+          'permissionDenied',
+          { isReadonly: true },
+        ]);
         expect((await ask({ case: 'readArgs', value: { path: 'a' } }))[0]).toBe('success');
-        expect(await ask({ case: 'piBashArgs', value: {} })).toMatchObject(['error', { error: expect.stringContaining('read-only') }]);
+        expect(await ask({ case: 'piBashArgs', value: {} })).toMatchObject([
+          'error',
+          { error: expect.stringContaining('read-only') },
+        ]);
         const shell = await stream.settled(stream.ask({ case: 'shellStreamArgs', value: { command: 'x' } }));
-        expect(shell.answers).toMatchObject([{ value: { event: { case: 'permissionDenied', value: { isReadonly: true } } } }]);
+        expect(shell.answers).toMatchObject([
+          { value: { event: { case: 'permissionDenied', value: { isReadonly: true } } } },
+        ]);
         if (depth++ === 0) expect((await ask(task({ toolCallId: 'inner' })))[0]).toBe('success');
         stream.finish();
       },
@@ -128,10 +152,15 @@ it('goes on in the background, is awaited, and is resumed with its last checkpoi
         result(stream, stream.ask({ case: 'subagentAwaitArgs', value: { agentId: id, timeoutMs } }));
       expect((await wait(20))[0]).toBe('stillRunning');
       expect((await wait(20, 'none'))[0]).toBe('notFound');
-      expect((await result(stream, stream.ask(task({ toolCallId: 'call-2', resumeAgentId: agentId }))))[0]).toBe('error');
+      expect((await result(stream, stream.ask(task({ toolCallId: 'call-2', resumeAgentId: agentId }))))[0]).toBe(
+        'error',
+      );
       release();
       expect(await wait(20_000)).toMatchObject(['complete', { agentId, finalMessage: 'done' }]);
-      expect(await result(stream, stream.ask(task({ toolCallId: 'call-3', resumeAgentId: agentId })))).toMatchObject(['success', { agentId }]);
+      expect(await result(stream, stream.ask(task({ toolCallId: 'call-3', resumeAgentId: agentId })))).toMatchObject([
+        'success',
+        { agentId },
+      ]);
     },
     async child(stream, request) {
       states.push(request.conversationState?.readPaths);
@@ -156,7 +185,7 @@ it('lets its parent go on when it is sent to the background by hand', async () =
   });
 });
 
-it('[R33-child] ends with its parent\'s call when that is aborted', async () => {
+it("[R33-child] ends with its parent's call when that is aborted", async () => {
   await play({
     async parent(stream) {
       const id = stream.ask(task());
@@ -173,7 +202,8 @@ it('[R33-child] ends with its parent\'s call when that is aborted', async () => 
 it('does not nest without end', async () => {
   let deepest = 0;
   await play({
-    parent: async stream => expect((await result(stream, stream.ask(task({ toolCallId: 'call-0' }))))[0]).toBe('success'),
+    parent: async stream =>
+      expect((await result(stream, stream.ask(task({ toolCallId: 'call-0' }))))[0]).toBe('success'),
     async child(stream) {
       const [branch] = await result(stream, stream.ask(task({ toolCallId: `call-${++deepest}` })));
       stream.finish(String(branch));
