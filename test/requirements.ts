@@ -1,5 +1,6 @@
 import { badInput } from './requirements/bad-input.ts';
 import { blobs } from './requirements/blobs.ts';
+import { client } from './requirements/client.ts';
 import { conversation } from './requirements/conversation.ts';
 import { done } from './requirements/done.ts';
 import { ends } from './requirements/ends.ts';
@@ -26,6 +27,7 @@ export const requirements = [
   ...exec,
   ...blobs,
   ...conversation,
+  ...client,
   ...ends,
   ...tools,
   ...operating,

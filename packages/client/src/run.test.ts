@@ -136,7 +136,7 @@ describe('a run', () => {
     });
   });
 
-  it('ends by itself when the server leaves the stream open after turn_ended', async () => {
+  it('[S04] ends by itself when the server leaves the stream open after turn_ended', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('all said');
@@ -148,7 +148,7 @@ describe('a run', () => {
     expect(server!.streams).toHaveLength(1);
   });
 
-  it('ends, and runs nothing again, when the connection breaks after turn_ended', async () => {
+  it('[S06] ends, and runs nothing again, when the connection breaks after turn_ended', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.turnEnded();
@@ -158,7 +158,7 @@ describe('a run', () => {
     expect(server!.streams).toHaveLength(1);
   });
 
-  it('fails, and rejects nothing, when it is given a state that is no message', async () => {
+  it('[T21] fails, and rejects nothing, when it is given a state that is no message', async () => {
     const client = await makeClient(stream => stream.gone());
     const state = { $typeName: 'agent.v1.ConversationStateStructure' } as ConversationStateStructure;
     const end = await client.run({ prompt: 'Go.', state }).done;

@@ -16,7 +16,9 @@ it('[pty-when-asked] gives a command that is to be written to a terminal, and ki
   machine.pty = true;
   const start = async (command: string) => {
     const args = { command, workingDirectory: machine.workspace.root, enableWriteShellStdinTool: true };
-    const [branch, value] = branchOf((await runExecutor(backgroundShellSpawnExecutor(machine), BackgroundShellSpawnArgsSchema, args))[0]);
+    const [branch, value] = branchOf(
+      (await runExecutor(backgroundShellSpawnExecutor(machine), BackgroundShellSpawnArgsSchema, args))[0],
+    );
     expect(branch).toBe('success');
     const { shellId, pid } = value as { shellId: number; pid: number };
     const text = () => readFileSync(join(machine.terminals.path, `${shellId}.txt`), 'utf8');
@@ -24,7 +26,10 @@ it('[pty-when-asked] gives a command that is to be written to a terminal, and ki
   };
   const asking = await start('test -t 0 && test -t 1 && echo on-a-terminal; read -r line; echo "got <$line>"; exit 3');
   await until(() => asking.text().includes('on-a-terminal'));
-  const written = await runExecutor(writeShellStdinExecutor(machine), WriteShellStdinArgsSchema, { shellId: asking.shellId, chars: 'hello ✓\r' });
+  const written = await runExecutor(writeShellStdinExecutor(machine), WriteShellStdinArgsSchema, {
+    shellId: asking.shellId,
+    chars: 'hello ✓\r',
+  });
   expect(branchOf(written[0])[0]).toBe('success');
   await until(() => asking.text().includes('exit_code'));
   expect(asking.text()).toMatch(/got <hello ✓>\r?\n[\s\S]*exit_code: 3/);

@@ -78,13 +78,7 @@ export class ShellJob {
     return new ShellJob(machine, options, shell, log, pieces);
   }
 
-  private constructor(
-    machine: Machine,
-    options: JobOptions,
-    shell: ShellHandle,
-    log: OutputLog,
-    pieces: OutputPieces,
-  ) {
+  private constructor(machine: Machine, options: JobOptions, shell: ShellHandle, log: OutputLog, pieces: OutputPieces) {
     this.machine = machine;
     this.command = options.command;
     this.cwd = options.cwd;
