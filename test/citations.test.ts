@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   findCaseCitations,
+  findCaseFlaw,
+  findCaseRows,
   findCases,
   findHeadings,
   findProtocolCitations,
@@ -19,11 +21,11 @@ const self = 'test/citations.test.ts';
 const withoutSelf = ({ path }: { path: string }): boolean => path !== self;
 
 const packages = readdirSync(join(repository, 'packages'));
-const testFiles = ['packages', 'test'].flatMap((folder) => readSourceFiles(folder, ['.test.ts'])).filter(withoutSelf);
+const testFiles = ['packages', 'test'].flatMap(folder => readSourceFiles(folder, ['.test.ts'])).filter(withoutSelf);
 const sourceFiles = [
   ...packages
-    .filter((name) => existsSync(join(repository, 'packages', name, 'src')))
-    .flatMap((name) => readSourceFiles(`packages/${name}/src`, ['.ts', '.js', '.md'])),
+    .filter(name => existsSync(join(repository, 'packages', name, 'src')))
+    .flatMap(name => readSourceFiles(`packages/${name}/src`, ['.ts', '.js', '.md'])),
   ...readSourceFiles('packages/protocol/proto', ['.proto']),
   ...readSourceFiles('test', ['.ts', '.js', '.md']),
 ].filter(withoutSelf);
@@ -35,8 +37,8 @@ const requirementCitations = testFiles.flatMap(findRequirementCitations);
 
 describe('the ledger of requirements', () => {
   it('is cited in full by the tests', () => {
-    const cited = new Set(requirementCitations.map((citation) => citation.cited));
-    const uncited = [...requirementIds].filter((id) => !cited.has(id));
+    const cited = new Set(requirementCitations.map(citation => citation.cited));
+    const uncited = [...requirementIds].filter(id => !cited.has(id));
     expect(uncited, `${uncited.length} of ${requirementIds.size} promises are cited by no test`).toEqual([]);
   });
 
@@ -62,7 +64,7 @@ describe('the ledger of requirements', () => {
 describe('docs/protocol', () => {
   it('has one heading for each section and rule, the rules without a hole', () => {
     expect(new Set(headings).size).toBe(headings.length);
-    const rules = headings.filter((heading) => heading.startsWith('R'));
+    const rules = headings.filter(heading => heading.startsWith('R'));
     expect(rules).toEqual(Array.from({ length: 66 }, (_, index) => `R${index + 1}`));
   });
 
@@ -82,9 +84,36 @@ describe('docs/decisions/cases.md', () => {
   });
 });
 
+describe('the table of cases', () => {
+  const table = readFileSync(join(repository, 'docs/decisions/cases.md'), 'utf8');
+  const readText = (path: string): string | undefined => {
+    const file = join(repository, path);
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  };
+
+  it('names for every case a test that is there, or the work it waits for', () => {
+    const rows = findCaseRows(table);
+    expect(rows.map(({ id }) => id)).toEqual(findCases(table));
+    expect(rows.flatMap(row => findCaseFlaw(row, readText) ?? [])).toEqual([]);
+  });
+
+  it('is not believed when it names a file or a test that is not there, or nothing', () => {
+    const texts: Record<string, string> = { 'a.test.ts': "it('[R1-x] does what is right', …)" };
+    const flaw = (coveredBy: string) => findCaseFlaw({ id: 'T01', coveredBy }, path => texts[path]);
+    expect(flaw('a.test.ts, “does what is right”')).toBeUndefined();
+    expect(flaw('`a.test.ts`: does what is right')).toBeUndefined();
+    expect(flaw('later: summaries')).toBeUndefined();
+    expect(flaw('a.test.ts, “does what is wrong”')).toBe('T01: no test of a.test.ts is named “does what is wrong”');
+    expect(flaw('`a.test.ts`: does nothing')).toBe('T01: no test of a.test.ts is named “does nothing”');
+    expect(flaw('b.test.ts, “does what is right”')).toBe('T01 names b.test.ts, which is not there');
+    expect(flaw('–')).toBe('T01 names no test');
+    expect(flaw('later: some day')).toBe('T01 names no test');
+  });
+});
+
 describe('finding citations', () => {
   const file = (text: string): { path: string; text: string } => ({ path: 'x.test.ts', text });
-  const cited = (text: string): string[] => findRequirementCitations(file(text)).map((citation) => citation.cited);
+  const cited = (text: string): string[] => findRequirementCitations(file(text)).map(citation => citation.cited);
 
   it('reads one id or several from the brackets that open a test name', () => {
     expect(cited("it('[R16-heartbeat-5s] sends one', …)")).toEqual(['R16-heartbeat-5s']);
@@ -105,12 +134,12 @@ describe('finding citations', () => {
 
   it('finds sections and rules, both ends of a range included, and leaves other words alone', () => {
     const found = findProtocolCitations(file('// §10.2., R7–R9 and (R16); ERROR1, xR5, R100'));
-    expect(found.map((citation) => citation.cited)).toEqual(['§10.2', 'R7', 'R9', 'R16']);
+    expect(found.map(citation => citation.cited)).toEqual(['§10.2', 'R7', 'R9', 'R16']);
   });
 
   it('finds cases of one to three digits for F and of two for the other letters', () => {
     const found = findCaseCitations(file('// F1, F100, T09 (K04); S3, P1, F0, AF14'));
-    expect(found.map((citation) => citation.cited)).toEqual(['F1', 'F100', 'T09', 'K04']);
+    expect(found.map(citation => citation.cited)).toEqual(['F1', 'F100', 'T09', 'K04']);
   });
 
   it('reads headings and table rows, and nothing that only mentions a number', () => {

@@ -20,8 +20,11 @@ export async function readBodyOf(kind: BodyKind, body: Uint8Array): Promise<stri
   const startedAt = performance.now();
   try {
     if (kind === 'append') decodeAppend(body, { maxBytes: MESSAGE_BYTES });
-    else if (kind === 'run-sse') decodeOrFault(await readOneMessage(requestOf(body), clock, 'RunSSE', MESSAGE_BYTES), BidiRequestIdSchema);
-    else for await (const bytes of readMessages(requestOf(body), 'Run', MESSAGE_BYTES)) decodeOrFault(bytes, AgentClientMessageSchema);
+    else if (kind === 'run-sse')
+      decodeOrFault(await readOneMessage(requestOf(body), clock, 'RunSSE', MESSAGE_BYTES), BidiRequestIdSchema);
+    else
+      for await (const bytes of readMessages(requestOf(body), 'Run', MESSAGE_BYTES))
+        decodeOrFault(bytes, AgentClientMessageSchema);
   } catch (error) {
     if (!(error instanceof Fault)) return `threw ${String(error instanceof Error ? error.stack : error)}`;
     if (error.code === 'internal') return `failed with internal: ${error.detail}`;

@@ -103,7 +103,10 @@ function makeBody(kind: BodyKind, seeds: Seeds, chance: Dice): Uint8Array {
     return chance.once(2) ? mutate(body, all, chance) : body;
   }
   const id = toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: 'request-1' }));
-  const messages = kind === 'run-sse' ? [mutate(id, [id], chance)] : Array.from({ length: 1 + chance.roll(3) }, () => makeMessage(all, all, chance));
+  const messages =
+    kind === 'run-sse'
+      ? [mutate(id, [id], chance)]
+      : Array.from({ length: 1 + chance.roll(3) }, () => makeMessage(all, all, chance));
   const envelopes = messages.map(bytes => {
     if (chance.once(12)) return encodeEnvelope(gzipSync(bytes, { level: 1 }), 1);
     return encodeEnvelope(bytes, chance.once(10) ? chance.roll(256) : 0);

@@ -8,7 +8,16 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { Peer } from '../support/peer.ts';
 import { startProvider } from '../support/provider.ts';
 import { startTestServer } from '../support/server.ts';
-import { APPEND, RUN, RUN_SSE, closeConnections, fetchWhole, streamHeaders, transports, unaryHeaders } from '../support/wire.ts';
+import {
+  APPEND,
+  RUN,
+  RUN_SSE,
+  closeConnections,
+  fetchWhole,
+  streamHeaders,
+  transports,
+  unaryHeaders,
+} from '../support/wire.ts';
 import { fuzz, replay } from './campaign.ts';
 import { readCrashes, saveCrash } from './crash-file.ts';
 import { dice } from './dice.ts';
@@ -30,9 +39,20 @@ beforeAll(async () => {
 describe('the fuzzer', () => {
   it('starts from messages that are whole', () => {
     expect(seeds.starts.length).toBeGreaterThanOrEqual(3);
-    const cases = all.map(bytes => decodeAppend(encodeAppend({ requestId: 'r', seqno: 0, bytes }), { maxBytes: 1e6 }).message.message.case);
+    const cases = all.map(
+      bytes => decodeAppend(encodeAppend({ requestId: 'r', seqno: 0, bytes }), { maxBytes: 1e6 }).message.message.case,
+    );
     expect(new Set(cases)).toEqual(
-      new Set(['runRequest', 'execClientMessage', 'execClientControlMessage', 'kvClientMessage', 'conversationAction', 'clientHeartbeat', 'interactionResponse', 'prewarmRequest']),
+      new Set([
+        'runRequest',
+        'execClientMessage',
+        'execClientControlMessage',
+        'kvClientMessage',
+        'conversationAction',
+        'clientHeartbeat',
+        'interactionResponse',
+        'prewarmRequest',
+      ]),
     );
     for (const bytes of all) expect(Buffer.from(writeTree(readTree(bytes)!)).equals(bytes)).toBe(true);
   });
@@ -40,7 +60,9 @@ describe('the fuzzer', () => {
   it('makes the same inputs of the same seed, and others of another', () => {
     const made = (seed: number) => {
       const chance = dice(seed);
-      return Array.from({ length: 200 }, () => Buffer.from(mutate(chance.pick(all), all, chance)).toString('hex')).join();
+      return Array.from({ length: 200 }, () =>
+        Buffer.from(mutate(chance.pick(all), all, chance)).toString('hex'),
+      ).join();
     };
     expect(made(1)).toBe(made(1));
     expect(made(1)).not.toBe(made(2));
@@ -60,7 +82,9 @@ describe('the fuzzer', () => {
       const crash = crashes[0]!;
       expect(await replay(crash)).toBeDefined();
       const name = saveCrash(crash, folder);
-      expect(readCrashes(folder)).toMatchObject([{ name, kind: crash.kind, inputs: crash.inputs.map(input => Buffer.from(input)) }]);
+      expect(readCrashes(folder)).toMatchObject([
+        { name, kind: crash.kind, inputs: crash.inputs.map(input => Buffer.from(input)) },
+      ]);
     } finally {
       Stream.prototype.end = end;
       rmSync(folder, { recursive: true });
@@ -90,7 +114,13 @@ it('finds nothing in ten seconds', async () => {
   const startedAt = performance.now();
   const until = () => performance.now() - startedAt > SLICE_MS;
   const { inputs, crashes } = await fuzz({ seeds, seed: 1, inputs: Infinity, until });
-  expect(crashes.map(({ kind, what, inputs: bodies }) => ({ kind, what, inputs: bodies.map(body => Buffer.from(body).toString('hex')) }))).toEqual([]);
+  expect(
+    crashes.map(({ kind, what, inputs: bodies }) => ({
+      kind,
+      what,
+      inputs: bodies.map(body => Buffer.from(body).toString('hex')),
+    })),
+  ).toEqual([]);
   expect(inputs).toBeGreaterThan(1_000);
 });
 
@@ -98,7 +128,11 @@ describe.each(transports)('over %s', transport => {
   it('every input has its answer, and nothing is left of it', async () => {
     const provider = await startProvider({ answers: () => ({ text: 'done' }) });
     const clock = new ManualClock();
-    const server = await startTestServer({ provider: provider.baseUrl, clock, config: { limits: { messageBytes: 64 * 1024 } } });
+    const server = await startTestServer({
+      provider: provider.baseUrl,
+      clock,
+      config: { limits: { messageBytes: 64 * 1024 } },
+    });
     afterAll(async () => {
       closeConnections();
       await server.close();
@@ -112,7 +146,13 @@ describe.each(transports)('over %s', transport => {
         const bytes = mutate(chance.pick(all), all, chance);
         if (at % 5 < 3) {
           const body = encodeAppend({ requestId: `r ${chance.roll(20)}`, seqno: chance.roll(4), bytes });
-          const { status } = await fetchWhole({ url, path: APPEND, transport, headers: unaryHeaders(), body: chance.once(3) ? mutateBytes(body, chance) : body });
+          const { status } = await fetchWhole({
+            url,
+            path: APPEND,
+            transport,
+            headers: unaryHeaders(),
+            body: chance.once(3) ? mutateBytes(body, chance) : body,
+          });
           expect([200, 400, 429]).toContain(status);
           return;
         }
@@ -120,11 +160,19 @@ describe.each(transports)('over %s', transport => {
         // what could be a request of RunSSE would wait for its run: one byte too few is always an answer at once
         const envelope = encodeEnvelope(isRun ? bytes : chance.pick(all));
         const body = isRun ? envelope.subarray(0, -1) : mutateBytes(envelope.subarray(0, 4), chance).subarray(0, 4);
-        const answer = await fetchWhole({ url, path: isRun ? RUN : RUN_SSE, transport, headers: streamHeaders(), body });
+        const answer = await fetchWhole({
+          url,
+          path: isRun ? RUN : RUN_SSE,
+          transport,
+          headers: streamHeaders(),
+          body,
+        });
         expect(answer.status).toBe(200);
         const frames = [...new EnvelopeReader({ maxBytes: 1e6 }).push(answer.body)];
         expect(frames.filter(({ endStream }) => endStream)).toHaveLength(1);
-        expect(decodeEndStream(frames.at(-1)!.payload).fault?.code).toMatch(/^(?:invalid_argument|resource_exhausted|canceled)$/);
+        expect(decodeEndStream(frames.at(-1)!.payload).fault?.code).toMatch(
+          /^(?:invalid_argument|resource_exhausted|canceled)$/,
+        );
       });
       await Promise.all(asked);
     }

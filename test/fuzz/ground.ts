@@ -39,7 +39,11 @@ const model: Model = {
     } else yield { type: 'finish', reason: 'stop', usage: { inputTokens: 10, outputTokens: 1 } };
   },
 };
-const catalogue: Catalogue = { models: [model.info], defaultModel: model.info, resolve: () => ({ model, parameters: {} }) };
+const catalogue: Catalogue = {
+  models: [model.info],
+  defaultModel: model.info,
+  resolve: () => ({ model, parameters: {} }),
+};
 
 /** A registry with all that its runs need, in this process and without HTTP. */
 export interface Ground {
@@ -90,13 +94,18 @@ const WORK_MS = 120_000;
 const MEMORY_MS = 80_000;
 /** Above what the appends of a life are numbered with, and low enough to be taken. */
 const LAST_SEQNO = 1_000n;
-const cancel = create(AgentClientMessageSchema, { message: { case: 'conversationAction', value: { action: { case: 'cancelAction', value: {} } } } });
+const cancel = create(AgentClientMessageSchema, {
+  message: { case: 'conversationAction', value: { action: { case: 'cancelAction', value: {} } } },
+});
 
 /**
  * Lives of one stream each, beside one another: a reader opens it, the bodies are appended, everything is left to end by itself.
  * @returns what was broken in each, by its place; nothing where all was as it has to be
  */
-export async function playLives(ground: Ground, lives: readonly (readonly Uint8Array[])[]): Promise<Map<number, string>> {
+export async function playLives(
+  ground: Ground,
+  lives: readonly (readonly Uint8Array[])[],
+): Promise<Map<number, string>> {
   const { registry, clock } = ground;
   const broken = new Map<number, string>();
   const report = (life: number, what: string) => void (broken.has(life) || broken.set(life, what));
@@ -120,11 +129,29 @@ export async function playLives(ground: Ground, lives: readonly (readonly Uint8A
 
 const ownerOf = (life: number) => `owner-${life}`;
 
-function acceptAppend(registry: Registry, life: number, seqno: bigint, message: AgentClientMessage, bytes: Uint8Array): Promise<void> {
-  return registry.accept({ owner: ownerOf(life), requestId: 'request-1', seqno, message, bytes, headers: readRequestHeaders({}) });
+function acceptAppend(
+  registry: Registry,
+  life: number,
+  seqno: bigint,
+  message: AgentClientMessage,
+  bytes: Uint8Array,
+): Promise<void> {
+  return registry.accept({
+    owner: ownerOf(life),
+    requestId: 'request-1',
+    seqno,
+    message,
+    bytes,
+    headers: readRequestHeaders({}),
+  });
 }
 
-function playLife(registry: Registry, bodies: readonly Uint8Array[], life: number, report: (what: string) => void): () => string | undefined {
+function playLife(
+  registry: Registry,
+  bodies: readonly Uint8Array[],
+  life: number,
+  report: (what: string) => void,
+): () => string | undefined {
   const frames: Frame[] = [];
   const sink: FrameSink = {
     write(more, written) {
@@ -150,7 +177,8 @@ function playLife(registry: Registry, bodies: readonly Uint8Array[], life: numbe
     open++;
     acceptAppend(registry, life, seqno, message, bytes)
       .catch((error: unknown) => {
-        if (!(error instanceof Fault)) report(`an append threw ${String(error instanceof Error ? error.stack : error)}`);
+        if (!(error instanceof Fault))
+          report(`an append threw ${String(error instanceof Error ? error.stack : error)}`);
       })
       .finally(() => open--);
   }

@@ -34,5 +34,7 @@ const result = await fuzz({
 for (const crash of result.crashes) process.stdout.write(`${saveCrash(crash)}: ${crash.what}\n`);
 for (const error of stray) process.stdout.write(`nobody looked after: ${error}\n`);
 const rate = Math.round(result.inputs / seconds());
-process.stdout.write(`${result.inputs} inputs, ${result.crashes.length} crashes, ${stray.length} stray errors, ${rate}/s, --seed ${seed}\n`);
+process.stdout.write(
+  `${result.inputs} inputs, ${result.crashes.length} crashes, ${stray.length} stray errors, ${rate}/s, --seed ${seed}\n`,
+);
 process.exitCode = result.crashes.length + stray.length > 0 ? 1 : 0;

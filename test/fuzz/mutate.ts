@@ -2,10 +2,41 @@ import type { Dice } from './dice.ts';
 import { encodeVarint, readTree, writeTree } from './wire-tree.ts';
 import type { WireField } from './wire-tree.ts';
 
-const NUMBERS = [0n, 1n, 2n, 127n, 128n, 255n, 2n ** 31n - 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 53n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n];
-const TEXTS = ['', '\0', '__proto__', 'constructor', '../../etc/passwd', '\u202e', '%s%n', '{"a":', '[[[[[[[[', 'x'.repeat(5_000)].map(text => Buffer.from(text));
+const NUMBERS = [
+  0n,
+  1n,
+  2n,
+  127n,
+  128n,
+  255n,
+  2n ** 31n - 1n,
+  2n ** 31n,
+  2n ** 32n - 1n,
+  2n ** 53n,
+  2n ** 63n - 1n,
+  2n ** 63n,
+  2n ** 64n - 1n,
+];
+const TEXTS = [
+  '',
+  '\0',
+  '__proto__',
+  'constructor',
+  '../../etc/passwd',
+  '\u202e',
+  '%s%n',
+  '{"a":',
+  '[[[[[[[[',
+  'x'.repeat(5_000),
+].map(text => Buffer.from(text));
 /** No UTF-8, one half of a character, a byte order mark in the wrong order, 32 bytes as an id has them. */
-const BYTES = [Buffer.of(0xff), Buffer.of(0xc3), Buffer.of(0xed, 0xa0, 0x80), Buffer.of(0xff, 0xfe), Buffer.alloc(32, 7)];
+const BYTES = [
+  Buffer.of(0xff),
+  Buffer.of(0xc3),
+  Buffer.of(0xed, 0xa0, 0x80),
+  Buffer.of(0xff, 0xfe),
+  Buffer.alloc(32, 7),
+];
 const TYPES = [0, 1, 2, 5] as const;
 
 /**
@@ -80,14 +111,18 @@ function fillField(field: WireField, dice: Dice): void {
   delete field.fields;
   if (field.type === 0) field.bytes = encodeVarint(dice.pick(NUMBERS));
   else if (field.type === 2) field.bytes = dice.pick(dice.once(3) ? BYTES : TEXTS);
-  else field.bytes = dice.pick([Buffer.alloc(8, 0xff), Buffer.alloc(8), Buffer.from('7ff0000000000001', 'hex')]).subarray(0, field.type === 1 ? 8 : 4);
+  else
+    field.bytes = dice
+      .pick([Buffer.alloc(8, 0xff), Buffer.alloc(8), Buffer.from('7ff0000000000001', 'hex')])
+      .subarray(0, field.type === 1 ? 8 : 4);
 }
 
 /** Puts a field into fields of its own number, as recursive messages are. */
 function nest(field: WireField, depth: number): void {
   if (field.type !== 2) return;
   let bytes = field.fields ? writeTree(field.fields) : field.bytes;
-  for (let level = 0; level < depth && bytes.length < 20_000; level++) bytes = writeTree([{ number: field.number, type: 2, bytes }]);
+  for (let level = 0; level < depth && bytes.length < 20_000; level++)
+    bytes = writeTree([{ number: field.number, type: 2, bytes }]);
   delete field.fields;
   field.bytes = bytes;
 }
@@ -105,7 +140,11 @@ export function mutateBytes(message: Uint8Array, dice: Dice): Uint8Array {
         bytes[at] = bytes[at]! ^ (1 << dice.roll(8));
         break;
       case 2:
-        bytes = Buffer.concat([bytes.subarray(0, at), Buffer.from(Array.from({ length: 1 + dice.roll(8) }, () => dice.roll(256))), bytes.subarray(at)]);
+        bytes = Buffer.concat([
+          bytes.subarray(0, at),
+          Buffer.from(Array.from({ length: 1 + dice.roll(8) }, () => dice.roll(256))),
+          bytes.subarray(at),
+        ]);
         break;
       case 3:
         bytes = bytes.subarray(0, at);

@@ -28,7 +28,10 @@ const EXTRAS: readonly ClientMessage[] = [
   { case: 'clientHeartbeat', value: {} },
   { case: 'prewarmRequest', value: {} },
   { case: 'conversationAction', value: { action: { case: 'cancelAction', value: { reason: 'enough' } } } },
-  { case: 'conversationAction', value: { action: { case: 'userMessageAction', value: { userMessage: { text: 'and this' } } } } },
+  {
+    case: 'conversationAction',
+    value: { action: { case: 'userMessageAction', value: { userMessage: { text: 'and this' } } } },
+  },
   { case: 'execClientControlMessage', value: { message: { case: 'throw', value: { id: 1, error: 'it broke' } } } },
   { case: 'execClientControlMessage', value: { message: { case: 'heartbeat', value: { id: 1 } } } },
   { case: 'interactionResponse', value: { id: 1 } },
@@ -37,9 +40,14 @@ const EXTRAS: readonly ClientMessage[] = [
 /** Plays the conversation and gives its messages, in an order of their own: the same every time. */
 export async function recordSeeds(): Promise<Seeds> {
   const provider = await startProvider({
-    answers: ({ body }) => (body.messages.at(-1)!.role === 'user' ? { text: 'I look.', calls: CALLS } : { text: 'done' }),
+    answers: ({ body }) =>
+      body.messages.at(-1)!.role === 'user' ? { text: 'I look.', calls: CALLS } : { text: 'done' },
   });
-  const server = await startTestServer({ provider: provider.baseUrl, clock: new ManualClock(), identity: countedIdentity() });
+  const server = await startTestServer({
+    provider: provider.baseUrl,
+    clock: new ManualClock(),
+    identity: countedIdentity(),
+  });
   try {
     const names = { requestId: 'request-1', conversationId: 'conversation-1', runId: 'run-1' };
     const first = await new Peer({ url: server.url, ...names }).turn('look around');
@@ -50,11 +58,17 @@ export async function recordSeeds(): Promise<Seeds> {
     await resumed.resume(second.state);
     await resumed.finish();
     const sent = [first, second, resumed].flatMap(peer => peer.sent.map(({ message }) => message)).concat(EXTRAS);
-    const encoded = sent.map(message => Buffer.from(toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message }))));
+    const encoded = sent.map(message =>
+      Buffer.from(toBinary(AgentClientMessageSchema, create(AgentClientMessageSchema, { message }))),
+    );
     const isStart = (at: number) => sent[at]!.case === 'runRequest';
     const distinct = (wanted: boolean) => {
-      const found = new Map(encoded.filter((_, at) => isStart(at) === wanted).map(bytes => [bytes.toString('hex'), bytes]));
-      return [...found.keys()].sort((left, right) => left.length - right.length || (left < right ? -1 : 1)).map(key => found.get(key)!);
+      const found = new Map(
+        encoded.filter((_, at) => isStart(at) === wanted).map(bytes => [bytes.toString('hex'), bytes]),
+      );
+      return [...found.keys()]
+        .sort((left, right) => left.length - right.length || (left < right ? -1 : 1))
+        .map(key => found.get(key)!);
     };
     return { starts: distinct(true), others: distinct(false) };
   } finally {

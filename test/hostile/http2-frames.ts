@@ -2,7 +2,6 @@
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 export const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7, continuation: 9 } as const;
-export const END_STREAM = 1;
 export const END_HEADERS = 4;
 
 export function http2Frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
@@ -34,11 +33,16 @@ export function headerBlock(path: string, type: string): Buffer {
 export function readFrames(received: string): { type: number; flags: number; stream: number; payload: Buffer }[] {
   const bytes = Buffer.from(received, 'latin1');
   const frames = [];
-  for (let at = 0; at + 9 <= bytes.length; ) {
+  for (let at = 0; at + 9 <= bytes.length;) {
     const length = bytes.readUIntBE(at, 3);
     if (at + 9 + length > bytes.length) break;
     const payload = bytes.subarray(at + 9, at + 9 + length);
-    frames.push({ type: bytes[at + 3]!, flags: bytes[at + 4]!, stream: bytes.readUInt32BE(at + 5) & 0x7fffffff, payload });
+    frames.push({
+      type: bytes[at + 3]!,
+      flags: bytes[at + 4]!,
+      stream: bytes.readUInt32BE(at + 5) & 0x7fffffff,
+      payload,
+    });
     at += 9 + length;
   }
   return frames;

@@ -3,7 +3,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { dice } from '../fuzz/dice.ts';
 import { mutate } from '../fuzz/mutate.ts';
 import { recordSeeds } from '../fuzz/seeds.ts';
-import { APPEND, RUN, RUN_POLL, RUN_SSE, fetchWhole, streamHeaders, transports, unaryHeaders } from '../support/wire.ts';
+import {
+  APPEND,
+  RUN,
+  RUN_POLL,
+  RUN_SSE,
+  fetchWhole,
+  streamHeaders,
+  transports,
+  unaryHeaders,
+} from '../support/wire.ts';
 import { startSiege } from './siege.ts';
 import type { Siege } from './siege.ts';
 
@@ -25,13 +34,19 @@ describe.each(transports)('protobuf of chance over %s', transport => {
     for (let batch = 0; batch < 50; batch++) {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => {
-          const body = encodeAppend({ requestId: `noise ${chance.roll(9)}`, seqno: chance.roll(9), bytes: made(), form: chance.pick(['hex', 'binary', 'both']) });
+          const body = encodeAppend({
+            requestId: `noise ${chance.roll(9)}`,
+            seqno: chance.roll(9),
+            bytes: made(),
+            form: chance.pick(['hex', 'binary', 'both']),
+          });
           return fetchWhole({ url: siege.url, path: APPEND, transport, headers: unaryHeaders(), body });
         }),
       );
       for (const { status, body } of answers) {
         expect([200, 400, 429]).toContain(status);
-        if (status !== 200) expect(JSON.parse(body.toString()).code).toMatch(/^(?:invalid_argument|resource_exhausted)$/);
+        if (status !== 200)
+          expect(JSON.parse(body.toString()).code).toMatch(/^(?:invalid_argument|resource_exhausted)$/);
       }
     }
   });
@@ -40,7 +55,13 @@ describe.each(transports)('protobuf of chance over %s', transport => {
     for (let batch = 0; batch < 10; batch++) {
       const answers = await Promise.all(
         Array.from({ length: 10 }, () =>
-          fetchWhole({ url: siege.url, path, transport, headers: streamHeaders(), body: encodeEnvelope(Buffer.concat([made(), Buffer.of(0)])).subarray(0, -1) }),
+          fetchWhole({
+            url: siege.url,
+            path,
+            transport,
+            headers: streamHeaders(),
+            body: encodeEnvelope(Buffer.concat([made(), Buffer.of(0)])).subarray(0, -1),
+          }),
         ),
       );
       for (const { status, body } of answers) {

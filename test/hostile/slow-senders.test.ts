@@ -5,7 +5,16 @@ import { eventually } from '../support/eventually.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { startTestServer } from '../support/server.ts';
 import type { TestServer } from '../support/server.ts';
-import { APPEND, RUN, RUN_SSE, closeConnections, openCall, streamHeaders, transports, unaryHeaders } from '../support/wire.ts';
+import {
+  APPEND,
+  RUN,
+  RUN_SSE,
+  closeConnections,
+  openCall,
+  streamHeaders,
+  transports,
+  unaryHeaders,
+} from '../support/wire.ts';
 import { FRAME, PREFACE, http2Frame } from './http2-frames.ts';
 import { rawRequest, startSiege } from './siege.ts';
 import type { Siege } from './siege.ts';
@@ -29,8 +38,14 @@ describe('hundreds of connections that hang', () => {
     ['inside a frame of HTTP/2', Buffer.concat([PREFACE, http2Frame(FRAME.settings, 0, 0), Buffer.of(0, 0x40, 0, 1)])],
     ['inside a head', Buffer.from('POST /x HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: ')],
     ['inside the body of an append', rawRequest(APPEND, 'application/proto', append).subarray(0, -3)],
-    ['inside an envelope of RunSSE', rawRequest(RUN_SSE, 'application/connect+proto', Buffer.of(0, 0, 0, 0, 9, 10, 7)).subarray(0, -2)],
-    ['inside an envelope of Run', rawRequest(RUN, 'application/connect+proto', Buffer.of(0, 0, 0, 0, 99, 10, 7)).subarray(0, -2)],
+    [
+      'inside an envelope of RunSSE',
+      rawRequest(RUN_SSE, 'application/connect+proto', Buffer.of(0, 0, 0, 0, 9, 10, 7)).subarray(0, -2),
+    ],
+    [
+      'inside an envelope of Run',
+      rawRequest(RUN, 'application/connect+proto', Buffer.of(0, 0, 0, 0, 99, 10, 7)).subarray(0, -2),
+    ],
   ])('%s hold up nobody', async (_, bytes) => {
     const raw = await Promise.all(Array.from({ length: CONNECTIONS }, () => siege.connect()));
     for (const { socket } of raw) socket.write(bytes);
@@ -42,7 +57,9 @@ describe('hundreds of connections that hang', () => {
     const body = rawRequest(APPEND, 'application/proto', append);
     const raw = await Promise.all(Array.from({ length: 20 }, () => siege.connect()));
     for (const byte of body) {
-      await Promise.all(raw.map(({ socket }) => new Promise<void>(resolve => socket.write(Buffer.of(byte), () => resolve()))));
+      await Promise.all(
+        raw.map(({ socket }) => new Promise<void>(resolve => socket.write(Buffer.of(byte), () => resolve()))),
+      );
     }
     await eventually(() => raw.every(({ text }) => text().startsWith('HTTP/1.1 200 ')), 'answer to every drip');
   });
@@ -51,7 +68,7 @@ describe('hundreds of connections that hang', () => {
     const begun = rawRequest(APPEND, 'application/proto', append).subarray(0, -3);
     const raw = await Promise.all(Array.from({ length: CONNECTIONS }, () => siege.connect({ allowHalfOpen: true })));
     for (const { socket } of raw) socket.end(begun);
-    await Promise.all(raw.map(({ socket }) => (socket.readableEnded ? undefined : once(socket, 'end'))));
+    await Promise.all(raw.map(async ({ socket }) => (socket.readableEnded ? undefined : once(socket, 'end'))));
   });
 });
 
@@ -69,7 +86,13 @@ describe.each(transports)('a request that never ends, over %s', transport => {
   it('of BidiAppend is answered with deadline_exceeded after two minutes, however it drips', async () => {
     let body = '';
     const headers = unaryHeaders({ 'content-length': String(append.length) });
-    const call = openCall({ url: server.url, path: APPEND, transport, headers, onData: chunk => (body += chunk.toString()) });
+    const call = openCall({
+      url: server.url,
+      path: APPEND,
+      transport,
+      headers,
+      onData: chunk => (body += chunk.toString()),
+    });
     call.write(append.subarray(0, 3));
     await clock.untilTimer(120_000);
     await clock.pass(119_000, 10_000);
@@ -82,7 +105,13 @@ describe.each(transports)('a request that never ends, over %s', transport => {
 
   it('of RunSSE gets an end frame with deadline_exceeded after thirty seconds', async () => {
     let body = '';
-    const call = openCall({ url: server.url, path: RUN_SSE, transport, headers: streamHeaders(), onData: chunk => (body += chunk.toString()) });
+    const call = openCall({
+      url: server.url,
+      path: RUN_SSE,
+      transport,
+      headers: streamHeaders(),
+      onData: chunk => (body += chunk.toString()),
+    });
     call.write(Uint8Array.of(0, 0, 0, 0, 9, 10));
     expect((await call.head).status).toBe(200);
     await clock.untilTimer(30_000);
@@ -93,7 +122,13 @@ describe.each(transports)('a request that never ends, over %s', transport => {
 
   it('of Run ends with the time of a stream that nobody gives a run request', async () => {
     let body = '';
-    const call = openCall({ url: server.url, path: RUN, transport, headers: streamHeaders(), onData: chunk => (body += chunk.toString('latin1')) });
+    const call = openCall({
+      url: server.url,
+      path: RUN,
+      transport,
+      headers: streamHeaders(),
+      onData: chunk => (body += chunk.toString('latin1')),
+    });
     call.write(Uint8Array.of(0, 0, 0, 0, 99, 10));
     await call.head;
     await eventually(() => body.length >= 9, 'first heartbeat');

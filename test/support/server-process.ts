@@ -74,7 +74,8 @@ export async function prepareServerProcess(
       await Promise.race([listening, left]);
     },
     logLines: () => said.split('\n').filter(line => line !== ''),
-    residentBytes: () => 1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child?.pid)], { encoding: 'utf8' })),
+    residentBytes: () =>
+      1024 * Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child?.pid)], { encoding: 'utf8' })),
     kill,
     async close() {
       await kill();

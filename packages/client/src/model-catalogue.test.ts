@@ -27,7 +27,7 @@ it.each<[string, Intercept, RegExp]>([
   ],
   ['no JSON', (_request, response) => (response.writeHead(200).end('<p>'), true), /not JSON/],
   ['another shape', (_request, response) => (response.writeHead(200).end('[]'), true), /list of items/],
-  ['silence', () => true, /did not answer within 10 s/],
+  ['silence (S12)', () => true, /did not answer within 10 s/],
 ])('rejects with words on %s', async (_what, intercept, words) => {
   await expect(models(intercept)).rejects.toThrow(words);
 });

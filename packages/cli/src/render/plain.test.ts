@@ -145,3 +145,35 @@ describe('the text output on a terminal', () => {
     ]);
   });
 });
+
+describe('reads and searches in a row on a terminal', () => {
+  const look = (at: number, status: 'completed' | 'failed' = 'completed'): RunEvent => ({
+    type: 'tool',
+    id: `look-${at}`,
+    name: 'read',
+    status,
+    args: { path: `/w/${at}` },
+    ...(status === 'failed' && { result: { error: { errorMessage: 'gone' } } }),
+  });
+  const looks = Array.from({ length: 8 }, (_, at) => look(at));
+  const plain = (events: RunEvent[]) => shown(events, 'stdout', true).replace(/\x1b\[\d+m/g, '');
+
+  it('fold after the fifth, until something else comes', () => {
+    expect(plain([...looks, { type: 'text', text: 'Well.' }, look(9), end])).toBe(
+      '● Read 0\n● Read 1\n● Read 2\n● Read 3\n● Read 4\n  … and 3 more of the kind\nWell.\n● Read 9\n',
+    );
+    expect(plain([...looks, call('shell', 'running', { args: { command: 'ls' } })])).toMatch(
+      /… and 3 more of the kind\n● Run ls\n$/,
+    );
+  });
+
+  it('show a failure by its name all the same', () => {
+    expect(plain([...looks, look(8, 'failed'), end])).toMatch(
+      /● Read 4\n {2}✗ Read 8: gone\n {2}… and 4 more of the kind\n$/,
+    );
+  });
+
+  it('get a line each where nobody looks on', () => {
+    expect(shown([...looks, end]).match(/● Read/g)).toHaveLength(8);
+  });
+});

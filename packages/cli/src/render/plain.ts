@@ -27,9 +27,14 @@ export interface PlainOptions {
   readonly markdown?: MarkdownStream;
   /** Whether the lines that an edit changed are shown below it. */
   readonly showsDiffs?: boolean;
+  /** Of reads and searches in a row so many get a line, the rest one together; all get one when absent. */
+  readonly foldsAfter?: number;
 }
 
 const noPaint: Paint = { faint: text => text, mark: text => text, bad: text => text, good: text => text };
+
+/** Calls that only look, so that many of them in a row say little. */
+const LOOKS: ReadonlySet<string> = new Set(['read', 'ls', 'glob', 'grep']);
 
 /** The longest notice or failure; servers may send a page. */
 const NOTICE_CHARACTERS = 2_000;
@@ -39,7 +44,15 @@ const NOTICE_CHARACTERS = 2_000;
  * pipes as it is; a terminal adds its paint.
  */
 export function createPlainRender(options: PlainOptions): Render {
-  const { folder, now, paint = noPaint, showsThinking = false, markdown, showsDiffs = false } = options;
+  const {
+    folder,
+    now,
+    paint = noPaint,
+    showsThinking = false,
+    markdown,
+    showsDiffs = false,
+    foldsAfter = Infinity,
+  } = options;
   const startedAt = now();
   /** What the last piece on stdout was, and whether its line is still open. */
   let last: 'text' | 'thinking' | 'tool' | undefined;
@@ -49,6 +62,17 @@ export function createPlainRender(options: PlainOptions): Render {
   const announced = new Set<string>();
   let newestCall: string | undefined;
 
+  /** Looks in a row so far; those of them without a line. */
+  let row = 0;
+  let folded = 0;
+
+  const endRow = (): Piece[] => {
+    row = 0;
+    if (folded === 0) return [];
+    const text = paint.faint(`  … and ${folded} more of the kind`);
+    folded = 0;
+    return [{ to: 'stdout', text: `${text}\n` }];
+  };
   const closeLine = (): Piece[] => {
     const rest = last === 'text' ? (markdown?.end() ?? '') : '';
     if (!isLineOpen) return [];
@@ -58,7 +82,7 @@ export function createPlainRender(options: PlainOptions): Render {
   const flow = (kind: 'text' | 'thinking', raw: string): Piece[] => {
     const clean = plainText(raw);
     if (clean === '') return [];
-    const before = last === kind ? [] : closeLine();
+    const before = last === kind ? [] : [...closeLine(), ...endRow()];
     last = kind;
     isLineOpen = !clean.endsWith('\n');
     const text = kind === 'thinking' ? paintLines(clean, paint.faint) : (markdown?.write(clean) ?? clean);
@@ -69,13 +93,20 @@ export function createPlainRender(options: PlainOptions): Render {
     last = 'tool';
     return [...before, { to: 'stdout', text: `${text}\n` }];
   };
-  const aside = (text: string): Piece[] => [...closeLine(), { to: 'stderr', text: `${text}\n` }];
+  const aside = (text: string): Piece[] => [...closeLine(), ...endRow(), { to: 'stderr', text: `${text}\n` }];
 
   const announce = (event: ToolEvent): Piece[] => {
     if (announced.has(event.id)) return [];
+    const before = closeLine();
     announced.add(event.id);
+    if (LOOKS.has(event.name)) {
+      if (++row > foldsAfter) {
+        folded++;
+        return [];
+      }
+    } else before.push(...endRow());
     newestCall = event.id;
-    return line(`${paint.mark('●')} ${titles.get(event.id) ?? ''}`);
+    return [...before, ...line(`${paint.mark('●')} ${titles.get(event.id) ?? ''}`)];
   };
   const tool = (event: ToolEvent): Piece[] => {
     if (event.status === 'partial') return []; // its arguments are not complete, so what it does cannot be said yet

@@ -4,6 +4,9 @@ import type { PlainOptions } from './plain.ts';
 import { createPlainRender } from './plain.ts';
 import type { Render } from './render.ts';
 
+/** Reads and searches in a row that get a line each; a model that gets to know a folder makes dozens. */
+const LOOKS_SHOWN = 5;
+
 /**
  * `--output text` on a terminal: the same, with colours, the answer as Markdown, what the model thinks, dimmed, and what its edits changed.
  */
@@ -14,6 +17,7 @@ export function createTtyRender(options: Pick<PlainOptions, 'folder' | 'now'> & 
     paint: { faint: dim, mark: cyan, bad: red, good: green },
     showsThinking: true,
     showsDiffs: true,
+    foldsAfter: LOOKS_SHOWN,
     // without any look of its own, a heading is better off with its marks
     ...(options.hasColours && {
       markdown: createMarkdownStream({

@@ -10,7 +10,6 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { reasonOf } from '../failure.ts';
 import type { ExecAnswer, Executor } from '../executor.ts';
 import { isPrivateAddress } from './address.ts';
-import { sendRequest } from './http-request.ts';
 import type { Machine } from './machine.ts';
 import type { PageAccess } from './permission.ts';
 import { proxyOf } from './proxy.ts';
@@ -48,6 +47,8 @@ export function fetchExecutor(machine: Machine): Executor<'fetchArgs'> {
 }
 
 async function fetchPage(machine: Machine, address: string, signal: AbortSignal) {
+  // Loaded with the first page: most runs fetch none.
+  const { sendRequest } = await import('./http-request.ts');
   let url = parseAddress(address);
   for (let redirects = 0; ; redirects++) {
     const lookup = await leaveFor(machine, url, signal);

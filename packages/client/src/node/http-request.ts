@@ -3,7 +3,8 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { openTunnel, proxyHeaders, proxyOf } from './proxy.ts';
+import { proxyHeaders, proxyOf } from './proxy.ts';
+import { openTunnel } from './tunnel.ts';
 
 /** One request of HTTP/1.1. */
 export interface HttpRequest {

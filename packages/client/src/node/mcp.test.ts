@@ -57,7 +57,7 @@ async function state(machine: Machine, args: MessageInitShape<typeof McpStateExe
 const textOf = (value: Record<string, unknown>) =>
   (value['content'] as { content: { value: { text: string } } }[])[0]!.content.value.text;
 
-it('[R60-mcp-json-types] calls a tool of a server that the workspace declares, and keeps the types of its arguments', async () => {
+it('[R60-mcp-json-types] calls a tool of a server that the workspace declares, and keeps the types (K11) of its arguments', async () => {
   const { machine } = makeMachine(declared({ small: entry() }));
   const args = { s: '00123', n: 3, deep: { list: [1.5, true, null, 'x'], empty: {} } };
   const [branch, value] = await call(machine, 'echo', args, { name: 'small-echo' });

@@ -87,7 +87,7 @@ function matches(rule: PermissionRule, subject: RuleSubject, root: string): bool
 }
 
 /** The glob of a path rule against absolute paths. A pattern without a slash holds in every folder below the workspace, as in gitignore. */
-export function pathPattern(pattern: string, root: string): RegExp {
+function pathPattern(pattern: string, root: string): RegExp {
   if (pattern.startsWith('/')) return globPattern(pattern);
   if (pattern.startsWith('~/')) return globPattern(resolve(homedir(), pattern.slice(2)));
   const below = pattern.includes('/') ? pattern.replace(/^\.\//, '') : `**/${pattern}`;

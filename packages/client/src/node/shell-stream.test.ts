@@ -254,3 +254,18 @@ it('gives a shell no variable that is not in its environment', async () => {
     delete process.env['TANDEM_TEST_KEY'];
   }
 });
+
+it('holds little of a hundred megabytes of output', async () => {
+  const { machine } = makeMachine();
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().arrayBuffers - before)), 5);
+  const { exit, stdout } = await run(machine, {
+    command: 'head -c 100000000 /dev/zero | tr "\\0" a',
+    timeout: 0,
+    timeoutBehavior: TimeoutBehavior.CANCEL,
+  });
+  clearInterval(timer);
+  expect([exit?.code, stdout.length, exit?.outputLocation?.sizeBytes]).toEqual([0, 1_000_000, 100_000_000n]);
+  expect(most).toBeLessThan(30_000_000);
+});

@@ -1,11 +1,10 @@
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
+import type https from 'node:https';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import type { Decompress, Transport, TransportAnswer, TransportRequest } from '../transport.ts';
-import { sendRequest } from './http-request.ts';
 import { proxyOf } from './proxy.ts';
-import { Http2Sessions } from './http2-sessions.ts';
+import type { Http2Sessions } from './http2-sessions.ts';
 
 /** When HTTP/2, and with it `Run`, is used. */
 export interface NodeTransportOptions {
@@ -25,40 +24,52 @@ export function nodeTransport(options: NodeTransportOptions = {}): Transport & {
   const env = options.env ?? process.env;
   const mode = options.http2 ?? 'auto';
   const tls = options.ca === undefined ? {} : { ca: options.ca };
-  const agents = {
-    http: new http.Agent({ keepAlive: true }),
-    https: new https.Agent({ keepAlive: true, ...tls }),
-  };
-  const sessions = new Http2Sessions(tls);
+  // Each is loaded with its first use: what is not needed would only delay the start of a command.
+  let agents: Promise<Agents> | undefined;
+  let opened: Promise<Http2Sessions> | undefined;
+  const sessions = () => (opened ??= import('./http2-sessions.ts').then(loaded => new loaded.Http2Sessions(tls)));
   const usesHttp2 = async (url: URL, signal: AbortSignal): Promise<boolean> => {
     if (mode === 'never' || proxyOf(url, env) !== undefined) return false;
     if (url.protocol === 'http:') return mode === 'always';
-    return (await sessions.open(url, signal)) !== undefined;
+    return (await (await sessions()).open(url, signal)) !== undefined;
   };
   return {
     duplex: (baseUrl, signal) => usesHttp2(new URL(baseUrl), signal),
     codecs: CODECS,
     async exchange(request): Promise<TransportAnswer> {
       const url = new URL(request.url);
-      if (await usesHttp2(url, request.signal)) return await sessions.exchange(url, request);
-      return await exchangeOverHttp1(url, request, env, agents);
+      if (await usesHttp2(url, request.signal)) return await (await sessions()).exchange(url, request);
+      return await exchangeOverHttp1(url, request, env, await (agents ??= makeAgents(tls)));
     },
     close() {
-      agents.http.destroy();
-      agents.https.destroy();
-      sessions.close();
+      void agents?.then(made => {
+        made.http.destroy();
+        made.https.destroy();
+      });
+      void opened?.then(made => made.close());
     },
   };
+}
+
+interface Agents {
+  http: http.Agent;
+  https: https.Agent;
+}
+
+async function makeAgents(tls: { ca?: string | Buffer }): Promise<Agents> {
+  const [plain, secure] = await Promise.all([import('node:http'), import('node:https')]);
+  return { http: new plain.Agent({ keepAlive: true }), https: new secure.Agent({ keepAlive: true, ...tls }) };
 }
 
 async function exchangeOverHttp1(
   url: URL,
   request: TransportRequest,
   env: NodeJS.ProcessEnv,
-  agents: { http: http.Agent; https: https.Agent },
+  agents: Agents,
 ): Promise<TransportAnswer> {
   if (request.body !== undefined && !(request.body instanceof Uint8Array))
     throw new TypeError('HTTP/1.1 sends whole bodies only');
+  const { sendRequest } = await import('./http-request.ts');
   const { method, headers, body, signal } = request;
   const answer = await sendRequest({ url, method, headers, body, signal, env, agents });
   return {

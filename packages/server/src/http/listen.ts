@@ -59,7 +59,11 @@ export async function listen(options: {
 }): Promise<Listener> {
   const { handler, onError, tls, silenceMs = CONNECTION_SILENCE_MS } = options;
   // bodies have deadlines of their own (body-chunks.ts): the server's would cut a Run that lasts
-  const headTimes = { headersTimeout: silenceMs, requestTimeout: 0, connectionsCheckingInterval: Math.ceil(silenceMs / 4) };
+  const headTimes = {
+    headersTimeout: silenceMs,
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.ceil(silenceMs / 4),
+  };
   const http1 = http.createServer({ ...headTimes, keepAliveTimeout: 65_000, noDelay: true }, handler);
   // it gets its connections from here and never listens, and only a server that listens looks at the times of its heads
   http1.emit('listening');
@@ -72,28 +76,30 @@ export async function listen(options: {
   tendSessions(h2c);
 
   const sockets = new Set<net.Socket>();
-  const server = tls ? secureServer(tls, handler, sockets, headTimes) : net.createServer(socket => {
-    sockets.add(socket);
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => sockets.delete(socket));
-    socket.setNoDelay(true);
-    socket.setTimeout(silenceMs, () => socket.destroy());
-    let seen: Buffer = Buffer.alloc(0);
-    const look = (chunk: Buffer) => {
-      seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
-      const isPreface = PREFACE.subarray(0, seen.length).equals(seen.subarray(0, PREFACE.length));
-      if (isPreface && seen.length < PREFACE.length) return; // could be either
-      socket.off('data', look);
-      socket.pause();
-      socket.setTimeout(0);
-      socket.removeAllListeners('timeout');
-      socket.unshift(seen);
-      seen = PREFACE; // the socket has it now; this closure lives as long as the connection
-      (isPreface ? h2c : http1).emit('connection', socket);
-      if (!isPreface) socket.resume();
-    };
-    socket.on('data', look);
-  });
+  const server = tls
+    ? secureServer(tls, handler, sockets, headTimes)
+    : net.createServer(socket => {
+        sockets.add(socket);
+        socket.on('error', () => socket.destroy());
+        socket.on('close', () => sockets.delete(socket));
+        socket.setNoDelay(true);
+        socket.setTimeout(silenceMs, () => socket.destroy());
+        let seen: Buffer = Buffer.alloc(0);
+        const look = (chunk: Buffer) => {
+          seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
+          const isPreface = PREFACE.subarray(0, seen.length).equals(seen.subarray(0, PREFACE.length));
+          if (isPreface && seen.length < PREFACE.length) return; // could be either
+          socket.off('data', look);
+          socket.pause();
+          socket.setTimeout(0);
+          socket.removeAllListeners('timeout');
+          socket.unshift(seen);
+          seen = PREFACE; // the socket has it now; this closure lives as long as the connection
+          (isPreface ? h2c : http1).emit('connection', socket);
+          if (!isPreface) socket.resume();
+        };
+        socket.on('data', look);
+      });
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -137,9 +143,21 @@ function tendSessions(server: http2.Http2Server | http2.Http2SecureServer): void
   server.on('sessionError', () => {});
 }
 
-function secureServer(tls: TlsMaterial, handler: Handler, sockets: Set<net.Socket>, headTimes: HeadTimes): http2.Http2SecureServer {
+function secureServer(
+  tls: TlsMaterial,
+  handler: Handler,
+  sockets: Set<net.Socket>,
+  headTimes: HeadTimes,
+): http2.Http2SecureServer {
   const handshakeTimeout = headTimes.headersTimeout;
-  const options = { ...tls, ...H2_OPTIONS, ...headTimes, allowHTTP1: true, minVersion: 'TLSv1.2', handshakeTimeout } as const;
+  const options = {
+    ...tls,
+    ...H2_OPTIONS,
+    ...headTimes,
+    allowHTTP1: true,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout,
+  } as const;
   const server = http2.createSecureServer(options, handler as never);
   tendSessions(server);
   server.on('tlsClientError', () => {}); // a peer that cannot talk TLS is its own trouble

@@ -130,7 +130,7 @@ export class McpServers {
 }
 
 /** The name under which a tool is advertised. A call brings it back, with the names it is made of beside it (R60). */
-export function advertisedName(server: string, tool: string): string {
+function advertisedName(server: string, tool: string): string {
   return `${server}-${tool}`;
 }
 
