@@ -31,7 +31,17 @@ export interface CertificateFiles {
 export function makeCertificate(folder: string): CertificateFiles {
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-keyout', files.key];
+  const key = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-keyout',
+    files.key,
+  ];
   execFileSync('openssl', ['req', '-x509', ...key, ...subject, '-out', files.cert], { stdio: 'ignore' });
   return files;
 }

@@ -27,10 +27,29 @@ const execHandlers = {
   },
 };
 const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-const model = { id, name: id, api: 'cursor-agent', provider: 'cursor', baseUrl: url, reasoning: false, input: ['text'], cost, contextWindow: 200_000, maxTokens: 8_000 };
-const context = { systemPrompt: ['You are a careful assistant.'], messages: [{ role: 'user', content: prompt, timestamp: Date.now() }], tools: [] };
+const model = {
+  id,
+  name: id,
+  api: 'cursor-agent',
+  provider: 'cursor',
+  baseUrl: url,
+  reasoning: false,
+  input: ['text'],
+  cost,
+  contextWindow: 200_000,
+  maxTokens: 8_000,
+};
+const context = {
+  systemPrompt: ['You are a careful assistant.'],
+  messages: [{ role: 'user', content: prompt, timestamp: Date.now() }],
+  tools: [],
+};
 // their declarations are for their own releases; what is passed is what their own agent passes
-const events = streamCursor(model as never, context as never, { apiKey: 'test', cwd: process.cwd(), execHandlers } as never);
+const events = streamCursor(
+  model as never,
+  context as never,
+  { apiKey: 'test', cwd: process.cwd(), execHandlers } as never,
+);
 for await (const event of events) say({ event: event.type });
 const { stopReason, errorMessage, content } = await events.result();
 say({ stopReason, errorMessage, text: content.map(part => (part.type === 'text' ? part.text : '')).join('') });

@@ -40,7 +40,10 @@ const scenarios: readonly Scenario[] = [
     answers: [{ calls: [{ name: 'Read', args: { path: 'a.txt' } }] }, { text: 'it says hi' }],
     check({ stopReason, text, execs }, _, { requests }) {
       assert.deepEqual([stopReason, text], ['stop', 'it says hi']);
-      assert.deepEqual(execs.map(({ exec }) => exec), ['read']);
+      assert.deepEqual(
+        execs.map(({ exec }) => exec),
+        ['read'],
+      );
       assert.match(requests[1]?.text ?? '', /hi file/);
     },
   },
@@ -64,13 +67,18 @@ const scenarios: readonly Scenario[] = [
 ];
 
 function bun(): string {
-  const found = ['x64', 'aarch64'].map(cpu => join(here, `node_modules/@oven/bun-linux-${cpu}/bin/bun`)).find(path => existsSync(path));
+  const found = ['x64', 'aarch64']
+    .map(cpu => join(here, `node_modules/@oven/bun-linux-${cpu}/bin/bun`))
+    .find(path => existsSync(path));
   if (!found) throw new Error('the client is not installed; run "npm ci --prefix interop/run-h2" first (Linux only)');
   return found;
 }
 
 async function play(url: string, model: string, workspace: string): Promise<Outcome> {
-  const child = spawn(bun(), [join(here, 'client.ts'), url, model, 'Do as you are told.'], { cwd: workspace, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(bun(), [join(here, 'client.ts'), url, model, 'Do as you are told.'], {
+    cwd: workspace,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let out = '';
   let errors = '';
   child.stdout.on('data', (piece: Buffer) => (out += piece.toString('utf8')));
@@ -78,7 +86,10 @@ async function play(url: string, model: string, workspace: string): Promise<Outc
   const guard = setTimeout(() => child.kill('SIGKILL'), CLIENT_MS);
   await new Promise(done => child.once('close', done));
   clearTimeout(guard);
-  const lines = out.split('\n').filter(line => line.startsWith('{')).map(line => JSON.parse(line) as Record<string, unknown>);
+  const lines = out
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line) as Record<string, unknown>);
   const last = lines.findLast(line => 'stopReason' in line);
   if (!last) throw new Error(`the client ended without a result: ${errors}`);
   return { ...(last as unknown as Outcome), execs: lines.filter(line => 'exec' in line) as never };
@@ -104,7 +115,9 @@ for (const scenario of scenarios) {
     process.stdout.write(`ok   run-h2-${scenario.name}\n`);
   } catch (error) {
     failed++;
-    process.stdout.write(`FAIL run-h2-${scenario.name}\n${error instanceof Error ? error.message : String(error)}\n${server.output}\n`);
+    process.stdout.write(
+      `FAIL run-h2-${scenario.name}\n${error instanceof Error ? error.message : String(error)}\n${server.output}\n`,
+    );
   } finally {
     await server.stop();
     await provider.close();

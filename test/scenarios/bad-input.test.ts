@@ -10,7 +10,15 @@ import { startProvider } from '../support/provider.ts';
 import type { Answer, Provider } from '../support/provider.ts';
 import { startTestServer } from '../support/server.ts';
 import type { TestServer } from '../support/server.ts';
-import { APPEND, RUN_SSE, closeConnections, fetchWhole, streamHeaders, transports, unaryHeaders } from '../support/wire.ts';
+import {
+  APPEND,
+  RUN_SSE,
+  closeConnections,
+  fetchWhole,
+  streamHeaders,
+  transports,
+  unaryHeaders,
+} from '../support/wire.ts';
 
 const LIMIT = 64 * 1024;
 const HEARTBEAT = Uint8Array.of(0x3a, 0x00);
@@ -53,10 +61,16 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
     await server.close();
     await provider.close();
   });
-  const newPeer = (options: Partial<ConstructorParameters<typeof Peer>[0]> = {}) => new Peer({ url: server.url, transport, ...options });
-  const append = (body: Uint8Array) => fetchWhole({ url: server.url, path: APPEND, transport, headers: unaryHeaders(), body });
+  const newPeer = (options: Partial<ConstructorParameters<typeof Peer>[0]> = {}) =>
+    new Peer({ url: server.url, transport, ...options });
+  const append = (body: Uint8Array) =>
+    fetchWhole({ url: server.url, path: APPEND, transport, headers: unaryHeaders(), body });
   const newestTools = (from: number) =>
-    provider.requests.slice(from).at(-1)!.body.messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
+    provider.requests
+      .slice(from)
+      .at(-1)!
+      .body.messages.filter(({ role }) => role === 'tool')
+      .map(({ content }) => JSON.stringify(content));
   async function untilRead(peer: Peer): Promise<AskedExec> {
     answers.unshift({ calls: [READ] });
     const asked = Promise.withResolvers<AskedExec>();
@@ -72,7 +86,13 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
       const up = await append(noise);
       expect(up.status).toBe(400);
       expect(JSON.parse(up.body.toString()).code).toBe('invalid_argument');
-      const down = await fetchWhole({ url: server.url, path: RUN_SSE, transport, headers: streamHeaders(), body: noise });
+      const down = await fetchWhole({
+        url: server.url,
+        path: RUN_SSE,
+        transport,
+        headers: streamHeaders(),
+        body: noise,
+      });
       expect(down.status).toBe(200);
       expect(JSON.parse(down.body.toString('utf8', 5)).error.code).toBe('invalid_argument');
     }
@@ -80,7 +100,12 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
 
   it('[bad-random-bytes] lets go of a connection that speaks no HTTP', async () => {
     const { hostname, port } = new URL(server.url);
-    for (const bytes of [randomBytes(400), Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnoise'.repeat(9)), Buffer.from('GET\r\n\r\n'), Buffer.from('\x16\x03\x01\x02\x00\x01')]) {
+    for (const bytes of [
+      randomBytes(400),
+      Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnoise'.repeat(9)),
+      Buffer.from('GET\r\n\r\n'),
+      Buffer.from('\x16\x03\x01\x02\x00\x01'),
+    ]) {
       const socket = net.connect(Number(port), hostname);
       socket.on('error', () => {});
       const closed = new Promise<void>(resolve => socket.on('close', () => resolve()));
@@ -100,9 +125,18 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
     const peer = newPeer();
     const exec = await untilRead(peer);
     await peer.heartbeat({ seqno: largest });
-    await peer.send({ case: 'kvClientMessage', value: { id: 0xffffffff, message: { case: 'setBlobResult', value: {} } } }, { seqno: largest - 1n });
-    await peer.send({ case: 'execClientMessage', value: { id: 0xffffffff, message: { case: 'readResult', value: {} } } });
-    await peer.send({ case: 'execClientControlMessage', value: { message: { case: 'throw', value: { id: 0xffffffff, error: 'x' } } } });
+    await peer.send(
+      { case: 'kvClientMessage', value: { id: 0xffffffff, message: { case: 'setBlobResult', value: {} } } },
+      { seqno: largest - 1n },
+    );
+    await peer.send({
+      case: 'execClientMessage',
+      value: { id: 0xffffffff, message: { case: 'readResult', value: {} } },
+    });
+    await peer.send({
+      case: 'execClientControlMessage',
+      value: { message: { case: 'throw', value: { id: 0xffffffff, error: 'x' } } },
+    });
     await exec.auto();
     await peer.finish();
     expect([peer.fault, peer.text]).toEqual([undefined, 'done']);
@@ -111,7 +145,9 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
   it('[bad-unknown-request-id] keeps a bounded number of requests that nobody opened, and refuses an empty id', async () => {
     for (let batch = 0; batch < 20; batch++) {
       const acks = await Promise.all(
-        Array.from({ length: 100 }, (_, at) => append(encodeAppend({ requestId: `unknown ${batch} ${at}`, seqno: 3, bytes: HEARTBEAT }))),
+        Array.from({ length: 100 }, (_, at) =>
+          append(encodeAppend({ requestId: `unknown ${batch} ${at}`, seqno: 3, bytes: HEARTBEAT })),
+        ),
       );
       expect(new Set(acks.map(({ status }) => status))).toEqual(new Set([200]));
     }
@@ -133,7 +169,9 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
     peer.workspace.files.set('b.txt', 'the other file');
     peer.on = {
       readArgs: exec =>
-        exec.args.path.endsWith('a.txt') ? exec.reply({ case: 'writeResult', value: { result: { case: 'success', value: { path: 'a.txt' } } } }) : exec.auto(),
+        exec.args.path.endsWith('a.txt')
+          ? exec.reply({ case: 'writeResult', value: { result: { case: 'success', value: { path: 'a.txt' } } } })
+          : exec.auto(),
     };
     await peer.turn('read both');
     const [wrong, right] = newestTools(before);
@@ -147,7 +185,10 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
     const exec = await untilRead(peer);
     const acks = [
       await peer.send({ case: 'execClientMessage', value: { id: 777, message: { case: 'readResult', value: {} } } }),
-      await peer.send({ case: 'kvClientMessage', value: { id: 777, message: { case: 'getBlobResult', value: { blobData: Uint8Array.of(1) } } } }),
+      await peer.send({
+        case: 'kvClientMessage',
+        value: { id: 777, message: { case: 'getBlobResult', value: { blobData: Uint8Array.of(1) } } },
+      }),
       await peer.send({ case: 'interactionResponse', value: { id: 777 } }),
     ];
     expect(acks.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -164,7 +205,13 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
       blob.kind === 'setBlobArgs'
         ? blob.auto()
         : blob
-            .reply({ case: 'kvClientMessage', value: { id: blob.id, message: { case: 'getBlobResult', value: { blobData: new Uint8Array(LIMIT + 1) } } } })
+            .reply({
+              case: 'kvClientMessage',
+              value: {
+                id: blob.id,
+                message: { case: 'getBlobResult', value: { blobData: new Uint8Array(LIMIT + 1) } },
+              },
+            })
             .then(refused.resolve);
     await peer.open();
     await peer.run('', rulesBehind(new Uint8Array(32).fill(9)));
@@ -172,7 +219,10 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
     expect(status).toBe(429);
     expect(JSON.parse(body.toString()).message).toMatch(/655\d\d bytes is over the limit of 65536/);
     // the number of the refused append stays open, so the client that cannot send it says the blob is not there
-    await peer.send({ case: 'kvClientMessage', value: { id: 1, message: { case: 'getBlobResult', value: {} } } }, { seqno: 1 });
+    await peer.send(
+      { case: 'kvClientMessage', value: { id: 1, message: { case: 'getBlobResult', value: {} } } },
+      { seqno: 1 },
+    );
     await peer.finish();
     expect([peer.fault, peer.text]).toEqual([undefined, 'done']);
   });
@@ -185,13 +235,18 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
     peer.onBlob = blob =>
       blob.kind === 'setBlobArgs'
         ? blob.auto()
-        : blob.reply({ case: 'kvClientMessage', value: { id: blob.id, message: { case: 'getBlobResult', value: { blobData: forged } } } });
+        : blob.reply({
+            case: 'kvClientMessage',
+            value: { id: blob.id, message: { case: 'getBlobResult', value: { blobData: forged } } },
+          });
     await peer.open();
     await peer.run('', rulesBehind(new Uint8Array(32).fill(11)));
     await peer.finish();
     expect([peer.fault, peer.text]).toEqual([undefined, 'done']);
     expect(provider.requests[before]!.text.includes('forged')).toBe(false);
-    expect(server.log.some(({ text, level }) => level === 'warn' && text === 'a blob is not what its id says')).toBe(true);
+    expect(server.log.some(({ text, level }) => level === 'warn' && text === 'a blob is not what its id says')).toBe(
+      true,
+    );
   });
 
   it('[bad-unknown-model] refuses a model that nobody offers and names the nearest', async () => {
@@ -202,7 +257,14 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
   });
 
   it('[bad-tool-arguments] runs no tool with arguments that are not valid, and tells the model how to mend them', async () => {
-    answers = [{ calls: [{ name: 'Read', args: '{"path": "a.t' }, { name: 'Read', args: { limit: 3 } }] }];
+    answers = [
+      {
+        calls: [
+          { name: 'Read', args: '{"path": "a.t' },
+          { name: 'Read', args: { limit: 3 } },
+        ],
+      },
+    ];
     const before = provider.requests.length;
     const peer = await newPeer().turn('read');
     expect(peer.workspace.done).toEqual([]);
@@ -256,19 +318,27 @@ describe.each(transports)('input that nobody should send, over %s', transport =>
 
   it('encodes what it says as one envelope, whatever was asked', async () => {
     for (const body of [encodeEnvelope(new Uint8Array(0)), encodeEnvelope(randomBytes(20)), Buffer.alloc(3)]) {
-      const { body: answer } = await fetchWhole({ url: server.url, path: RUN_SSE, transport, headers: streamHeaders(), body });
+      const { body: answer } = await fetchWhole({
+        url: server.url,
+        path: RUN_SSE,
+        transport,
+        headers: streamHeaders(),
+        body,
+      });
       expect([answer[0], answer.readUInt32BE(1)]).toEqual([0x02, answer.length - 5]);
     }
   });
 
   it('survives clients that reset their connections, before anybody noticed', async () => {
     const peers = Array.from({ length: 10 }, () => newPeer());
-    await Promise.all(peers.map(async peer => {
-      await peer.open();
-      const running = peer.run('hello').catch(() => undefined);
-      peer.drop();
-      await running;
-    }));
+    await Promise.all(
+      peers.map(async peer => {
+        await peer.open();
+        const running = peer.run('hello').catch(() => undefined);
+        peer.drop();
+        await running;
+      }),
+    );
     await clock.pass(120_000, 1_000);
     await eventually(() => server.load.runs === 0, 'end of the runs');
   });
@@ -287,7 +357,9 @@ describe('a broken config', () => {
     expect(error?.message).toMatch(/lsiten/);
     expect(error?.message).toContain('listen');
     const socket = net.connect(port, '127.0.0.1');
-    const refused = await new Promise<boolean>(resolve => socket.on('connect', () => resolve(false)).on('error', () => resolve(true)));
+    const refused = await new Promise<boolean>(resolve =>
+      socket.on('connect', () => resolve(false)).on('error', () => resolve(true)),
+    );
     socket.destroy();
     expect(refused).toBe(true);
   });
@@ -330,7 +402,9 @@ describe('a provider that is not there', () => {
     await peer.finish();
     expect(peer.fault!.code).toBe('unavailable');
     expect(peer.fault!.detail).toContain(new URL(baseUrl).host);
-    expect(JSON.stringify([peer.fault, peer.fault!.detail, server.log]).includes('provider-key-do-not-leak')).toBe(false);
+    expect(JSON.stringify([peer.fault, peer.fault!.detail, server.log]).includes('provider-key-do-not-leak')).toBe(
+      false,
+    );
     expect(peer.text).toBe('');
     await close();
   });

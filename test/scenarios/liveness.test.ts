@@ -13,7 +13,9 @@ const GRACE_MS = 15_000;
 const EXEC_WAIT_MS = 60_000;
 const READ = { name: 'Read', args: { path: 'a.txt' } };
 /** A context in the run request, so that nothing has to be asked for. */
-const withContext = (text: string) => ({ action: { action: { case: 'userMessageAction', value: { userMessage: { text }, requestContext: {} } } } });
+const withContext = (text: string) => ({
+  action: { action: { case: 'userMessageAction', value: { userMessage: { text }, requestContext: {} } } },
+});
 
 describe.each(transports)('liveness over %s', transport => {
   let provider: Provider;
@@ -41,14 +43,18 @@ describe.each(transports)('liveness over %s', transport => {
     await server.close();
     await provider.close();
   });
-  const newPeer = (options: Partial<ConstructorParameters<typeof Peer>[0]> = {}) => new Peer({ url: server.url, transport, ...options });
+  const newPeer = (options: Partial<ConstructorParameters<typeof Peer>[0]> = {}) =>
+    new Peer({ url: server.url, transport, ...options });
   const beats = (peer: Peer) => peer.all('update.heartbeat').length;
   /** Lets a minute pass, looking every five seconds whether the stream spoke. */
   async function aMinuteOfBeats(peer: Peer, each: () => unknown = () => {}): Promise<void> {
     for (let window = 0; window < 12; window++) {
       const before = peer.frames.length;
       await clock.pass(5_000);
-      await peer.until(() => (peer.frames.length > before ? true : undefined), `frame in the window from ${window * 5} s on`);
+      await peer.until(
+        () => (peer.frames.length > before ? true : undefined),
+        `frame in the window from ${window * 5} s on`,
+      );
       await each();
     }
   }
@@ -185,7 +191,14 @@ describe.each(transports)('liveness over %s', transport => {
     await clock.pass(1_000);
     expect(await request.closed).toEqual({ early: true });
     expect(server.load.runs).toBe(0);
-    await eventually(() => server.log.some(({ text, fields }) => text === 'run' && fields['requestId'] === peer.requestId && fields['outcome'] === 'canceled'), 'line of the run');
+    await eventually(
+      () =>
+        server.log.some(
+          ({ text, fields }) =>
+            text === 'run' && fields['requestId'] === peer.requestId && fields['outcome'] === 'canceled',
+        ),
+      'line of the run',
+    );
   });
 
   it('[R19-no-new-work-unread] starts no model call for a run that nobody reads', async () => {
@@ -200,7 +213,10 @@ describe.each(transports)('liveness over %s', transport => {
   });
 
   it('[R19-no-new-work-unread] starts no exec and no further model call while the reader is away', async () => {
-    answers = [{ events: [{ text: 'I look. ' }, { gate }, { call: { id: 'c1', name: 'Read', args: '{"path":"a.txt"}' } }] }, { text: 'done' }];
+    answers = [
+      { events: [{ text: 'I look. ' }, { gate }, { call: { id: 'c1', name: 'Read', args: '{"path":"a.txt"}' } }] },
+      { text: 'done' },
+    ];
     const before = provider.requests.length;
     const peer = newPeer();
     await peer.open();

@@ -19,8 +19,14 @@ describe.each(transports)('a server for this machine, over %s', transport => {
   let provider: Provider;
   let server: TestServer;
   beforeAll(async () => {
-    provider = await startProvider({ answers: ({ text }) => (text.includes('go wrong') ? { status: { code: 400, message: 'no sk-0123456789abcdef' } } : { text: 'done' }) });
-    server = await startTestServer({ provider: provider.baseUrl, config: { listen: { allowedOrigins: ['https://app.example'] } } });
+    provider = await startProvider({
+      answers: ({ text }) =>
+        text.includes('go wrong') ? { status: { code: 400, message: 'no sk-0123456789abcdef' } } : { text: 'done' },
+    });
+    server = await startTestServer({
+      provider: provider.baseUrl,
+      config: { listen: { allowedOrigins: ['https://app.example'] } },
+    });
   });
   afterAll(async () => {
     closeConnections();
@@ -31,7 +37,10 @@ describe.each(transports)('a server for this machine, over %s', transport => {
     fetchWhole({ url: server.url, path, method, transport, headers, ...(body ? { body } : {}) });
 
   it('[product-healthz] says that it is alive and ready, to anyone on this machine', async () => {
-    for (const [path, status] of [['/healthz', 'ok'], ['/readyz', 'ready']] as const) {
+    for (const [path, status] of [
+      ['/healthz', 'ok'],
+      ['/readyz', 'ready'],
+    ] as const) {
       const answer = await call('GET', path);
       expect([answer.status, json(answer.body)]).toEqual([200, { status }]);
     }
@@ -76,13 +85,21 @@ describe.each(transports)('a server for this machine, over %s', transport => {
     }
     const listed = await call('GET', '/v1/models', { origin: 'https://app.example' });
     expect([listed.status, listed.headers['access-control-allow-origin']]).toEqual([200, 'https://app.example']);
-    const asked = await call('OPTIONS', RUN_SSE, { origin: 'https://app.example', 'access-control-request-headers': 'content-type' });
+    const asked = await call('OPTIONS', RUN_SSE, {
+      origin: 'https://app.example',
+      'access-control-request-headers': 'content-type',
+    });
     expect([asked.status, asked.headers['access-control-allow-headers']]).toEqual([204, 'content-type']);
   });
 
   it('[product-host-check, R6-always-200] tells a page that may not call RunSSE so in an end frame, without a stream', async () => {
     const before = server.load.streams;
-    const { status, body } = await call('POST', RUN_SSE, streamHeaders({ origin: 'https://evil.example' }), Buffer.from([0, 0, 0, 0, 3, 0x0a, 1, 0x61]));
+    const { status, body } = await call(
+      'POST',
+      RUN_SSE,
+      streamHeaders({ origin: 'https://evil.example' }),
+      Buffer.from([0, 0, 0, 0, 3, 0x0a, 1, 0x61]),
+    );
     expect(status).toBe(200);
     expect(JSON.parse(body.toString('utf8', 5)).error.code).toBe('permission_denied');
     expect(server.load.streams).toBe(before);
@@ -99,30 +116,63 @@ describe.each(transports)('a server for this machine, over %s', transport => {
     ];
     for (const path of paths) {
       const proto = await call('POST', `/aiserver.v1.${path}`, unaryHeaders());
-      expect([path, proto.status, proto.headers['content-type'], proto.body.length]).toEqual([path, 200, 'application/proto', 0]);
-      const text = await call('POST', `/aiserver.v1.${path}`, unaryHeaders({ 'content-type': 'application/json' }), Buffer.from('{}'));
+      expect([path, proto.status, proto.headers['content-type'], proto.body.length]).toEqual([
+        path,
+        200,
+        'application/proto',
+        0,
+      ]);
+      const text = await call(
+        'POST',
+        `/aiserver.v1.${path}`,
+        unaryHeaders({ 'content-type': 'application/json' }),
+        Buffer.from('{}'),
+      );
       expect([path, text.status, json(text.body)]).toEqual([path, 200, {}]);
     }
   });
 
   it('[product-unimplemented] answers every other call with unimplemented, in the form the call can read', async () => {
-    for (const path of ['/agent.v1.AgentService/NoSuchMethod', '/aiserver.v1.OtherService/Anything', '/constructor', '/__proto__', '/%00%ff', '/']) {
+    for (const path of [
+      '/agent.v1.AgentService/NoSuchMethod',
+      '/aiserver.v1.OtherService/Anything',
+      '/constructor',
+      '/__proto__',
+      '/%00%ff',
+      '/',
+    ]) {
       const unary = await call('POST', path, unaryHeaders());
       expect([path, unary.status, json(unary.body).code]).toEqual([path, 501, 'unimplemented']);
       const stream = await call('POST', path, streamHeaders());
-      expect([path, stream.status, JSON.parse(stream.body.toString('utf8', 5)).error.code]).toEqual([path, 200, 'unimplemented']);
+      expect([path, stream.status, JSON.parse(stream.body.toString('utf8', 5)).error.code]).toEqual([
+        path,
+        200,
+        'unimplemented',
+      ]);
     }
   });
 
   it('refuses another method with the one that a path takes', async () => {
-    const answers = [await call('GET', RUN_SSE), await call('PUT', EXCHANGE), await call('POST', '/v1/models', unaryHeaders())];
-    expect(answers.map(({ status, headers }) => [status, headers['allow']])).toEqual([[405, 'POST'], [405, 'POST'], [405, 'GET']]);
+    const answers = [
+      await call('GET', RUN_SSE),
+      await call('PUT', EXCHANGE),
+      await call('POST', '/v1/models', unaryHeaders()),
+    ];
+    expect(answers.map(({ status, headers }) => [status, headers['allow']])).toEqual([
+      [405, 'POST'],
+      [405, 'POST'],
+      [405, 'GET'],
+    ]);
   });
 
   it('[product-log-line] writes one line for each run, with figures and without a word or a secret of anybody', async () => {
     const secret = 'sk-bearer-do-not-leak-0123456789';
     const from = server.log.length;
-    const headers = { authorization: `Bearer ${secret}`, 'x-cursor-client-type': 'test', 'x-cursor-client-version': '1.2' };
+    const headers = {
+      authorization: `Bearer ${secret}`,
+      'x-cursor-client-type': 'test',
+      'x-cursor-client-version': '1.2',
+    };
     const good = await new Peer({ url: server.url, transport, headers }).turn('a private question');
     const bad = await new Peer({ url: server.url, transport, headers }).turn('let it go wrong');
     expect(bad.fault).toBeDefined();
@@ -148,7 +198,13 @@ describe.each(transports)('a server for this machine, over %s', transport => {
       usage: { outputTokens: 10 },
     });
     const everything = JSON.stringify(server.log);
-    for (const word of [secret, 'provider-key-do-not-leak', 'a private question', 'let it go wrong', 'sk-0123456789abcdef']) {
+    for (const word of [
+      secret,
+      'provider-key-do-not-leak',
+      'a private question',
+      'let it go wrong',
+      'sk-0123456789abcdef',
+    ]) {
       expect(everything.includes(word), `the log holds ${JSON.stringify(word)}`).toBe(false);
     }
   });
@@ -160,17 +216,21 @@ describe('a name that is not the name of this server', () => {
     const { port } = new URL(server.url);
     const ask = (host: string) =>
       new Promise<{ status: number; body: string }>((resolve, reject) => {
-        const request = http.get({ host: '127.0.0.1', port, path: '/healthz', headers: { host }, agent: false }, response => {
-          let body = '';
-          response.on('data', chunk => (body += chunk));
-          response.on('end', () => resolve({ status: response.statusCode!, body }));
-        });
+        const request = http.get(
+          { host: '127.0.0.1', port, path: '/healthz', headers: { host }, agent: false },
+          response => {
+            let body = '';
+            response.on('data', chunk => (body += chunk));
+            response.on('end', () => resolve({ status: response.statusCode!, body }));
+          },
+        );
         request.on('error', reject);
       });
     const refused = await ask('evil.example');
     expect(refused.status).toBe(403);
     expect(JSON.parse(refused.body).message).toContain('listen.allowedHosts');
-    for (const host of ['agent.test', `agent.test:${port}`, 'localhost', `127.0.0.1:${port}`]) expect((await ask(host)).status).toBe(200);
+    for (const host of ['agent.test', `agent.test:${port}`, 'localhost', `127.0.0.1:${port}`])
+      expect((await ask(host)).status).toBe(200);
     await server.close();
   });
 });
@@ -189,8 +249,21 @@ describe.each(transports)('a server with keys, over %s', transport => {
     await server.close();
   });
   const exchange = (authorization?: string) =>
-    fetchWhole({ url: server.url, path: EXCHANGE, transport, headers: { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) }, body: Buffer.from('{}') });
-  const models = (bearer: string) => fetchWhole({ url: server.url, path: '/v1/models', method: 'GET', transport, headers: { authorization: `Bearer ${bearer}` } });
+    fetchWhole({
+      url: server.url,
+      path: EXCHANGE,
+      transport,
+      headers: { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) },
+      body: Buffer.from('{}'),
+    });
+  const models = (bearer: string) =>
+    fetchWhole({
+      url: server.url,
+      path: '/v1/models',
+      method: 'GET',
+      transport,
+      headers: { authorization: `Bearer ${bearer}` },
+    });
 
   it('[product-key-exchange] gives a token for a good key; token and key are both bearers', async () => {
     const { status, headers, body } = await exchange(`Bearer ${KEY}`);
@@ -200,7 +273,12 @@ describe.each(transports)('a server with keys, over %s', transport => {
     expect(accessToken).not.toContain(KEY);
     for (const bearer of [KEY, accessToken]) {
       expect((await models(bearer)).status).toBe(200);
-      const peer = await new Peer({ url: server.url, transport, model: '', headers: { authorization: `Bearer ${bearer}` } }).turn('look around');
+      const peer = await new Peer({
+        url: server.url,
+        transport,
+        model: '',
+        headers: { authorization: `Bearer ${bearer}` },
+      }).turn('look around');
       expect([peer.fault, peer.faults]).toEqual([undefined, []]);
     }
   });
@@ -247,7 +325,12 @@ describe('sockets that are reset in the middle of a run', () => {
     }
     const id = Buffer.from(requestId);
     const body = Buffer.concat([Buffer.from([0, 0, 0, 0, id.length + 2, 0x0a, id.length]), id]);
-    const head = [`POST ${RUN_SSE} HTTP/1.1`, `host: ${hostname}:${port}`, 'content-type: application/connect+proto', `content-length: ${body.length}`];
+    const head = [
+      `POST ${RUN_SSE} HTTP/1.1`,
+      `host: ${hostname}:${port}`,
+      'content-type: application/connect+proto',
+      `content-length: ${body.length}`,
+    ];
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
     socket.write(body);
     return socket;
@@ -255,13 +338,20 @@ describe('sockets that are reset in the middle of a run', () => {
 
   it('[T22-reset-mid-run] cost their runs and never the server', async () => {
     const clock = new ManualClock();
-    const provider = await startProvider({ answers: ({ text }) => (text.includes('[[hold]]') ? { events: [{ text: 'word '.repeat(20_000) }, { hang: true }] } : { text: 'alive' }) });
+    const provider = await startProvider({
+      answers: ({ text }) =>
+        text.includes('[[hold]]') ? { events: [{ text: 'word '.repeat(20_000) }, { hang: true }] } : { text: 'alive' },
+    });
     const server = await startTestServer({ provider: provider.baseUrl, clock });
     for (let round = 0; round < 30; round++) {
       const peer = new Peer({ url: server.url, requestId: randomUUID() });
       const socket = rawStream(server.url, peer.requestId, round % 3 === 2 ? 'h2c' : 'h1');
       await new Promise(resolve => socket.once('data', resolve));
-      await peer.run('', { action: { action: { case: 'userMessageAction', value: { userMessage: { text: '[[hold]]' }, requestContext: {} } } } });
+      await peer.run('', {
+        action: {
+          action: { case: 'userMessageAction', value: { userMessage: { text: '[[hold]]' }, requestContext: {} } },
+        },
+      });
       socket.resetAndDestroy();
     }
     await clock.pass(120_000, 1_000);

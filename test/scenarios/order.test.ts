@@ -14,7 +14,8 @@ const GAP_MS = 30_000;
 const PLACEHOLDER_MS = 30_000;
 const read = (path = 'a.txt') => ({ name: 'Read', args: { path } });
 /** What the model was given as results of its calls in this request. */
-const results = (body: ChatBody) => body.messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
+const results = (body: ChatBody) =>
+  body.messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
 /** A field 1000 that no version knows, as a client of the future might send: tag c2 3e, one byte. */
 const UNKNOWN_BRANCH = Uint8Array.of(0xc2, 0x3e, 1, 0x78);
 
@@ -36,9 +37,16 @@ describe.each(transports)('order over %s', transport => {
     await server.close();
     await provider.close();
   });
-  const newPeer = (options: Partial<ConstructorParameters<typeof Peer>[0]> = {}) => new Peer({ url: server.url, transport, ...options });
+  const newPeer = (options: Partial<ConstructorParameters<typeof Peer>[0]> = {}) =>
+    new Peer({ url: server.url, transport, ...options });
   const post = (peer: Peer, seqno: number, bytes: Uint8Array) =>
-    fetchWhole({ url: server.url, path: APPEND, transport, headers: unaryHeaders(), body: encodeAppend({ requestId: peer.requestId, seqno, bytes }) });
+    fetchWhole({
+      url: server.url,
+      path: APPEND,
+      transport,
+      headers: unaryHeaders(),
+      body: encodeAppend({ requestId: peer.requestId, seqno, bytes }),
+    });
   const requestsSince = (before: number) => provider.requests.slice(before).map(({ body }) => body);
   /** Opens, runs, and waits until the client was asked to read. */
   async function untilRead(peer: Peer): Promise<AskedExec> {
@@ -58,7 +66,8 @@ describe.each(transports)('order over %s', transport => {
       shellStreamArgs: async exec => {
         const first = peer.seqno;
         peer.seqno += 4;
-        const event = (at: number, value: object) => exec.reply({ case: 'shellStream', value: { event: value as never } }, { seqno: first + at });
+        const event = (at: number, value: object) =>
+          exec.reply({ case: 'shellStream', value: { event: value as never } }, { seqno: first + at });
         await event(3, { case: 'exit', value: { code: 0 } });
         await event(1, { case: 'stdout', value: { data: 'one\n' } });
         await event(2, { case: 'stdout', value: { data: 'two\n' } });
@@ -87,7 +96,10 @@ describe.each(transports)('order over %s', transport => {
       readArgs: async exec => {
         const [answer] = peer.workspace.answer('readArgs', exec.args);
         const seqno = peer.seqno++;
-        const other = { case: 'readResult', value: { result: { case: 'error', value: { path: 'a.txt', error: 'another answer' } } } } as const;
+        const other = {
+          case: 'readResult',
+          value: { result: { case: 'error', value: { path: 'a.txt', error: 'another answer' } } },
+        } as const;
         expect((await exec.reply(answer, { seqno })).status).toBe(200);
         expect((await exec.reply(answer, { seqno })).status).toBe(200);
         expect((await exec.reply(other, { seqno })).status).toBe(200);
@@ -102,7 +114,8 @@ describe.each(transports)('order over %s', transport => {
     expect(acks.map(({ status }) => status)).toEqual([200, 200, 200]);
     const requests = requestsSince(before);
     expect(requests).toHaveLength(2);
-    for (const words of ['another question', 'another answer']) expect(JSON.stringify(requests).includes(words)).toBe(false);
+    for (const words of ['another question', 'another answer'])
+      expect(JSON.stringify(requests).includes(words)).toBe(false);
     expect(peer.all('update.toolCallCompleted')).toHaveLength(1);
     expect(peer.text).toBe('done');
   });
@@ -168,7 +181,10 @@ describe.each(transports)('order over %s', transport => {
     await peer.open();
     await peer.send({ case: 'kvClientMessage', value: { id: 900, message: { case: 'setBlobResult', value: {} } } });
     await peer.heartbeat();
-    const answer = { case: 'execClientMessage', value: { id: 900, message: { case: 'readResult', value: {} } } } as const;
+    const answer = {
+      case: 'execClientMessage',
+      value: { id: 900, message: { case: 'readResult', value: {} } },
+    } as const;
     await peer.send(answer);
     expect(peer.end).toBeUndefined();
     await peer.send(peer.runRequest('x'.repeat(3_000_000)), { seqno: 0 });
@@ -222,10 +238,16 @@ describe.each(transports)('order over %s', transport => {
     const before = provider.requests.length;
     const peer = newPeer();
     const exec = await untilRead(peer);
-    const wrong = { case: 'readResult', value: { result: { case: 'error', value: { path: 'a.txt', error: 'answer number 0' } } } } as const;
+    const wrong = {
+      case: 'readResult',
+      value: { result: { case: 'error', value: { path: 'a.txt', error: 'answer number 0' } } },
+    } as const;
     expect(exec.id).not.toBe(0);
     await peer.send({ case: 'execClientMessage', value: { id: 0, message: wrong } });
-    await peer.send({ case: 'execClientControlMessage', value: { message: { case: 'throw', value: { id: 0, error: 'thrown at 0' } } } });
+    await peer.send({
+      case: 'execClientControlMessage',
+      value: { message: { case: 'throw', value: { id: 0, error: 'thrown at 0' } } },
+    });
     await exec.auto();
     await peer.finish();
     const [result] = results(requestsSince(before)[1]!);
@@ -237,7 +259,10 @@ describe.each(transports)('order over %s', transport => {
     const before = provider.requests.length;
     const peer = newPeer();
     const exec = await untilRead(peer);
-    const wrong = { case: 'readResult', value: { result: { case: 'error', value: { path: 'a.txt', error: 'a foreign answer' } } } } as const;
+    const wrong = {
+      case: 'readResult',
+      value: { result: { case: 'error', value: { path: 'a.txt', error: 'a foreign answer' } } },
+    } as const;
     await peer.send({ case: 'execClientMessage', value: { id: exec.id, execId: `${exec.execId}x`, message: wrong } });
     const [right] = peer.workspace.answer('readArgs', exec.args);
     await peer.send({ case: 'execClientMessage', value: { id: exec.id, execId: exec.execId, message: right } });
@@ -261,7 +286,11 @@ describe.each(transports)('order over %s', transport => {
     };
     await peer.turn('read three');
     const tools = requestsSince(before)[1]!.messages.filter(({ role }) => role === 'tool');
-    expect(tools.map(({ content }) => /alpha|beta|gamma/.exec(JSON.stringify(content))?.[0])).toEqual(['alpha', 'beta', 'gamma']);
+    expect(tools.map(({ content }) => /alpha|beta|gamma/.exec(JSON.stringify(content))?.[0])).toEqual([
+      'alpha',
+      'beta',
+      'gamma',
+    ]);
   });
 
   it('[§3.1-unknown-branch] acknowledges a message of a branch that it does not know, and goes on', async () => {
@@ -279,7 +308,9 @@ describe.each(transports)('order over %s', transport => {
     const before = provider.requests.length;
     const peer = newPeer();
     await peer.open();
-    expect((await peer.send({ case: 'prewarmRequest', value: { conversationId: peer.conversationId } })).status).toBe(200);
+    expect((await peer.send({ case: 'prewarmRequest', value: { conversationId: peer.conversationId } })).status).toBe(
+      200,
+    );
     expect((await peer.heartbeat()).status).toBe(200);
     expect(server.load.runs).toBe(0);
     expect(provider.requests.length).toBe(before);
@@ -327,7 +358,9 @@ describe.each(transports)('two runs that are one over %s', transport => {
     await provider.close();
   });
   /** A run that waits for its client to read a file. */
-  async function stuckRun(options: Partial<ConstructorParameters<typeof Peer>[0]> = {}): Promise<{ peer: Peer; exec: AskedExec }> {
+  async function stuckRun(
+    options: Partial<ConstructorParameters<typeof Peer>[0]> = {},
+  ): Promise<{ peer: Peer; exec: AskedExec }> {
     answers = [{ calls: [read()] }];
     const asked = Promise.withResolvers<AskedExec>();
     const peer = new Peer({ url: server.url, transport, on: { readArgs: exec => asked.resolve(exec) }, ...options });

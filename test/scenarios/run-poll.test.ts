@@ -34,7 +34,12 @@ async function poll(url: string, requestId: string, transport: Transport): Promi
     messages: envelopes.map(({ payload }) => {
       const { seqno, data, eof = false } = fromBinary(BidiPollResponseSchema, payload);
       const bytes = decodeHex(data);
-      return { seqno: Number(seqno), eof, message: bytes instanceof Uint8Array && bytes.length > 0 ? fromBinary(AgentServerMessageSchema, bytes) : undefined };
+      return {
+        seqno: Number(seqno),
+        eof,
+        message:
+          bytes instanceof Uint8Array && bytes.length > 0 ? fromBinary(AgentServerMessageSchema, bytes) : undefined,
+      };
     }),
   };
 }
@@ -45,7 +50,9 @@ describe.each(transports)('RunPoll over %s', transport => {
   beforeAll(async () => {
     provider = await startProvider({
       answers: ({ body }) =>
-        body.messages.at(-1)!.role === 'tool' ? { text: ['read ', 'it'] } : { calls: [{ name: 'Read', args: { path: 'a.txt' } }] },
+        body.messages.at(-1)!.role === 'tool'
+          ? { text: ['read ', 'it'] }
+          : { calls: [{ name: 'Read', args: { path: 'a.txt' } }] },
     });
     server = await startTestServer({ provider: provider.baseUrl });
   });

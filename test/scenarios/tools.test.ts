@@ -407,7 +407,9 @@ describe('what a tool gives the model', () => {
     house.say(THEN);
     const blind = await house.peer({ model: 'blind-model' }).turn('what is this?', {}, { selectedContext });
     expect(house.requests[0]!.text).not.toContain('image_url');
-    expect(textsOf(house.requests[0]!.body, 'user').at(-1)).toMatch(/what is this\?.*image.*cannot see.*tell the user/s);
+    expect(textsOf(house.requests[0]!.body, 'user').at(-1)).toMatch(
+      /what is this\?.*image.*cannot see.*tell the user/s,
+    );
     expect(blind.text).toBe('I see.');
     house.say(THEN);
     await house.peer().turn('what is this?', {}, { selectedContext });

@@ -42,7 +42,8 @@ function answer({ body }: { body: ChatBody }): Answer {
       ],
     };
   }
-  if (asked.includes('big')) return { text: Array.from({ length: 40 }, (_, index) => `${index} ${'x'.repeat(50_000)} `) };
+  if (asked.includes('big'))
+    return { text: Array.from({ length: 40 }, (_, index) => `${index} ${'x'.repeat(50_000)} `) };
   if (asked.includes('slow')) return { events: [{ text: 'first ' }, { hang: true }] };
   return { text: ['echo: ', asked] };
 }

@@ -6,7 +6,10 @@ import type { ConversationStateStructure } from '@tandem/protocol/agent';
 import type { ModelMessage } from '@tandem/protocol/message';
 
 /** Hex ids of every blob that a state refers to, directly or through other blobs, and those that are missing. */
-export function reachableBlobs(state: ConversationStateStructure, blobs: ReadonlyMap<string, Uint8Array>): { ids: Set<string>; missing: string[] } {
+export function reachableBlobs(
+  state: ConversationStateStructure,
+  blobs: ReadonlyMap<string, Uint8Array>,
+): { ids: Set<string>; missing: string[] } {
   const ids = new Set<string>();
   const missing: string[] = [];
   const visit = (links: Iterable<BlobLink>) => {
@@ -29,7 +32,10 @@ export function reachableBlobs(state: ConversationStateStructure, blobs: Readonl
 }
 
 /** The JSON messages of a state's roots. */
-export function rootMessages(state: ConversationStateStructure, blobs: ReadonlyMap<string, Uint8Array>): ModelMessage[] {
+export function rootMessages(
+  state: ConversationStateStructure,
+  blobs: ReadonlyMap<string, Uint8Array>,
+): ModelMessage[] {
   return state.rootPromptMessagesJson.map(id => {
     const data = isBlobId(id) ? blobs.get(blobKey(id)) : id;
     if (!data) throw new Error(`root ${blobKey(id)} is missing`);

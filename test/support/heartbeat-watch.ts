@@ -5,7 +5,13 @@ import { Worker } from 'node:worker_threads';
  * Reads one RunSSE on a thread of its own, so that a busy test does not look like a silent server. Gives the times at which
  * something came, in milliseconds.
  */
-export async function watchStream(options: { url: string; path: string; transport: 'h1' | 'h2c'; headers: Record<string, string>; body: Uint8Array }) {
+export async function watchStream(options: {
+  url: string;
+  path: string;
+  transport: 'h1' | 'h2c';
+  headers: Record<string, string>;
+  body: Uint8Array;
+}) {
   const worker = new Worker(READ_STREAM, { eval: true, workerData: options });
   await once(worker, 'message');
   return {

@@ -62,7 +62,9 @@ export interface AskedBlob {
   readonly kind: 'getBlobArgs' | 'setBlobArgs';
   readonly blobId: Uint8Array;
   readonly data: Uint8Array;
-  reply(message: MessageInitShape<typeof AgentClientMessageSchema>['message'] & { case: 'kvClientMessage' }): Promise<Answered>;
+  reply(
+    message: MessageInitShape<typeof AgentClientMessageSchema>['message'] & { case: 'kvClientMessage' },
+  ): Promise<Answered>;
   auto(): Promise<Answered>;
 }
 
@@ -155,10 +157,15 @@ export class Peer {
       url: this.url,
       path: this.way === 'run' ? RUN : RUN_SSE,
       transport: this.transport,
-      headers: streamHeaders({ 'x-request-id': this.requestId, ...(accept ? { 'connect-accept-encoding': accept } : {}), ...this.#options.headers }),
+      headers: streamHeaders({
+        'x-request-id': this.requestId,
+        ...(accept ? { 'connect-accept-encoding': accept } : {}),
+        ...this.#options.headers,
+      }),
       onData: chunk => {
         try {
-          for (const envelope of reader.push(chunk)) this.#frame(Uint8Array.from(envelope.payload), envelope.flags, connection);
+          for (const envelope of reader.push(chunk))
+            this.#frame(Uint8Array.from(envelope.payload), envelope.flags, connection);
         } catch (error) {
           this.faults.push(`unreadable stream: ${(error as Error).message}`);
         }
@@ -170,7 +177,10 @@ export class Peer {
       if (this.calls.at(-1) === call) this.#cut = true;
       this.#wake();
     });
-    if (this.way === 'sse') call.end(encodeEnvelope(toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: this.requestId }))));
+    if (this.way === 'sse')
+      call.end(
+        encodeEnvelope(toBinary(BidiRequestIdSchema, create(BidiRequestIdSchema, { requestId: this.requestId }))),
+      );
     return call.head;
   }
 
@@ -183,9 +193,17 @@ export class Peer {
   async #openPolls(): Promise<{ status: number; headers: Record<string, unknown> }> {
     const connection = this.calls.length;
     this.#cut = false;
-    const body = encodeEnvelope(toBinary(BidiPollRequestSchema, create(BidiPollRequestSchema, { requestId: { requestId: this.requestId } })));
+    const body = encodeEnvelope(
+      toBinary(BidiPollRequestSchema, create(BidiPollRequestSchema, { requestId: { requestId: this.requestId } })),
+    );
     const poll = () =>
-      openCall({ url: this.url, path: RUN_POLL, transport: this.transport, headers: streamHeaders({ 'x-request-id': this.requestId }), onData: chunk => pieces.push(chunk) });
+      openCall({
+        url: this.url,
+        path: RUN_POLL,
+        transport: this.transport,
+        headers: streamHeaders({ 'x-request-id': this.requestId }),
+        onData: chunk => pieces.push(chunk),
+      });
     let pieces: Buffer[] = [];
     const first = poll();
     this.calls.push(first);
@@ -193,7 +211,9 @@ export class Peer {
       call.end(body);
       await call.closed;
       let isLast = false;
-      for (const { payload, endStream } of new EnvelopeReader({ maxBytes: 512 * 1024 * 1024 }).push(Buffer.concat(pieces))) {
+      for (const { payload, endStream } of new EnvelopeReader({ maxBytes: 512 * 1024 * 1024 }).push(
+        Buffer.concat(pieces),
+      )) {
         if (!endStream) {
           const { data, eof = false } = fromBinary(BidiPollResponseSchema, payload);
           isLast ||= eof;
@@ -216,7 +236,15 @@ export class Peer {
 
   /** Takes a message that came another way than this peer's own stream, e.g. in a poll, and answers it. */
   receive(message: AgentServerMessage): void {
-    this.frames.push({ index: this.frames.length, flags: 0, bytes: 0, compressed: false, connection: -1, key: keyOf(message), message });
+    this.frames.push({
+      index: this.frames.length,
+      flags: 0,
+      bytes: 0,
+      compressed: false,
+      connection: -1,
+      key: keyOf(message),
+      message,
+    });
     this.#answer(message);
     this.#wake();
   }
@@ -237,7 +265,9 @@ export class Peer {
 
   #answer({ message }: AgentServerMessage): void {
     const settle = (work: unknown, what: string) =>
-      void Promise.resolve(work).catch((error: unknown) => this.faults.push(`answering ${what}: ${(error as Error).message}`));
+      void Promise.resolve(work).catch((error: unknown) =>
+        this.faults.push(`answering ${what}: ${(error as Error).message}`),
+      );
     if (message.case === 'execServerMessage') {
       const exec = this.#askedExec(message.value);
       const own = this.on[exec.kind];
@@ -253,9 +283,13 @@ export class Peer {
     const kind = asked.message.case!;
     const args = asked.message.value;
     const control = (message: MessageInitShape<typeof AgentClientMessageSchema>['message']) => this.send(message);
-    const reply: AskedExec['reply'] = (message, options) => this.send({ case: 'execClientMessage', value: { id, message } }, options);
+    const reply: AskedExec['reply'] = (message, options) =>
+      this.send({ case: 'execClientMessage', value: { id, message } }, options);
     const close: AskedExec['close'] = options =>
-      this.send({ case: 'execClientControlMessage', value: { message: { case: 'streamClose', value: { id } } } }, options);
+      this.send(
+        { case: 'execClientControlMessage', value: { message: { case: 'streamClose', value: { id } } } },
+        options,
+      );
     return {
       id,
       execId,
@@ -263,8 +297,10 @@ export class Peer {
       args,
       reply,
       close,
-      throw: error => control({ case: 'execClientControlMessage', value: { message: { case: 'throw', value: { id, error } } } }),
-      beat: () => control({ case: 'execClientControlMessage', value: { message: { case: 'heartbeat', value: { id } } } }),
+      throw: error =>
+        control({ case: 'execClientControlMessage', value: { message: { case: 'throw', value: { id, error } } } }),
+      beat: () =>
+        control({ case: 'execClientControlMessage', value: { message: { case: 'heartbeat', value: { id } } } }),
       auto: async () => {
         for (const answer of this.workspace.answer(kind, args)) await reply(answer);
         await close();
@@ -276,9 +312,11 @@ export class Peer {
     const { id } = asked;
     const kind = asked.message.case!;
     const blobId = Uint8Array.from(asked.message.value!.blobId);
-    const data = asked.message.case === 'setBlobArgs' ? Uint8Array.from(asked.message.value.blobData) : new Uint8Array(0);
+    const data =
+      asked.message.case === 'setBlobArgs' ? Uint8Array.from(asked.message.value.blobData) : new Uint8Array(0);
     const key = blobKey(blobId);
-    if (kind === 'setBlobArgs' && createHash('sha256').update(data).digest('hex') !== key) this.faults.push(`set_blob ${key} is not the hash of its data`);
+    if (kind === 'setBlobArgs' && createHash('sha256').update(data).digest('hex') !== key)
+      this.faults.push(`set_blob ${key} is not the hash of its data`);
     return {
       id,
       kind,
@@ -292,7 +330,10 @@ export class Peer {
           return this.send({ case: 'kvClientMessage', value: { id, message: { case: 'setBlobResult', value: {} } } });
         }
         const blobData = this.blobs.get(key);
-        return this.send({ case: 'kvClientMessage', value: { id, message: { case: 'getBlobResult', value: blobData ? { blobData } : {} } } });
+        return this.send({
+          case: 'kvClientMessage',
+          value: { id, message: { case: 'getBlobResult', value: blobData ? { blobData } : {} } },
+        });
       },
     };
   }
@@ -315,16 +356,15 @@ export class Peer {
       headers: unaryHeaders({ 'x-request-id': this.requestId, ...this.#options.headers, ...options.headers }),
       body: encodeAppend({ requestId: this.requestId, seqno, bytes, ...(options.form ? { form: options.form } : {}) }),
     });
-    if (answered.status !== 200) this.faults.push(`append ${seqno} (${message?.case}) answered ${answered.status} ${answered.body.toString('latin1', 0, 200)}`);
+    if (answered.status !== 200)
+      this.faults.push(
+        `append ${seqno} (${message?.case}) answered ${answered.status} ${answered.body.toString('latin1', 0, 200)}`,
+      );
     return answered;
   }
 
   /** The message that starts a run with a user's text. */
-  runRequest(
-    text: string,
-    extra: Fields = {},
-    message: Fields = {},
-  ): ClientMessage {
+  runRequest(text: string, extra: Fields = {}, message: Fields = {}): ClientMessage {
     return {
       case: 'runRequest',
       value: {
@@ -343,11 +383,18 @@ export class Peer {
   }
 
   resume(state: ConversationStateStructure, extra: Fields = {}): Promise<Answered> {
-    return this.run('', { conversationState: state, action: { action: { case: 'resumeAction', value: {} } }, ...extra });
+    return this.run('', {
+      conversationState: state,
+      action: { action: { case: 'resumeAction', value: {} } },
+      ...extra,
+    });
   }
 
   cancel(): Promise<Answered> {
-    return this.send({ case: 'conversationAction', value: { action: { case: 'cancelAction', value: { reason: 'test' } } } });
+    return this.send({
+      case: 'conversationAction',
+      value: { action: { case: 'cancelAction', value: { reason: 'test' } } },
+    });
   }
 
   heartbeat(options?: SendOptions): Promise<Answered> {
@@ -368,7 +415,8 @@ export class Peer {
     const test = typeof fits === 'string' ? (frame: Frame) => frame.key === fits : fits;
     return this.until(() => {
       const found = this.frames.slice(from).find(test);
-      if (!found && (this.end || this.#cut)) throw new Error(`the stream ended before ${String(fits)}: ${this.describe()}`);
+      if (!found && (this.end || this.#cut))
+        throw new Error(`the stream ended before ${String(fits)}: ${this.describe()}`);
       return found;
     }, String(fits));
   }
@@ -399,7 +447,10 @@ export class Peer {
 
   /** Waits for the end of the present connection's body. Fails when it ended without an end frame. */
   async finish(): Promise<this> {
-    await this.until(() => (this.end && this.end.connection === this.calls.length - 1) || this.#cut || undefined, 'end of the stream');
+    await this.until(
+      () => (this.end && this.end.connection === this.calls.length - 1) || this.#cut || undefined,
+      'end of the stream',
+    );
     await this.calls.at(-1)!.closed;
     if (!this.end) throw new Error(`the body ended without an end frame: ${this.describe()}`);
     return this;
@@ -427,14 +478,20 @@ export class Peer {
   }
   /** The values of all updates of one branch. */
   updates<K extends UpdateCase>(name: K): Extract<InteractionUpdate['message'], { case: K }>['value'][] {
-    return this.all(`update.${name}`).map(frame => (frame.message!.message.value as InteractionUpdate).message.value as never);
+    return this.all(`update.${name}`).map(
+      frame => (frame.message!.message.value as InteractionUpdate).message.value as never,
+    );
   }
   /** The text that was shown, notices left out. */
   get text(): string {
-    return this.updates('textDelta').map(delta => (delta.isServerNotice ? '' : delta.text)).join('');
+    return this.updates('textDelta')
+      .map(delta => (delta.isServerNotice ? '' : delta.text))
+      .join('');
   }
   get execs(): ExecServerMessage[] {
-    return this.frames.flatMap(({ message }) => (message?.message.case === 'execServerMessage' ? [message.message.value] : []));
+    return this.frames.flatMap(({ message }) =>
+      message?.message.case === 'execServerMessage' ? [message.message.value] : [],
+    );
   }
   get checkpoints(): { index: number; state: ConversationStateStructure }[] {
     return this.frames.flatMap(({ index, message }) =>
@@ -448,8 +505,15 @@ export class Peer {
     return last.state;
   }
   describe(): string {
-    const how = this.end ? `end frame ${this.end.fault ? `${this.end.fault.code}: ${this.end.fault.detail}` : '{}'}` : this.#cut ? 'cut' : 'open';
-    return `${how}; frames: ${this.frames.slice(-12).map(frame => frame.key).join(' ')}${this.faults.length > 0 ? `; faults: ${this.faults.join(' | ')}` : ''}`;
+    const how = this.end
+      ? `end frame ${this.end.fault ? `${this.end.fault.code}: ${this.end.fault.detail}` : '{}'}`
+      : this.#cut
+        ? 'cut'
+        : 'open';
+    return `${how}; frames: ${this.frames
+      .slice(-12)
+      .map(frame => frame.key)
+      .join(' ')}${this.faults.length > 0 ? `; faults: ${this.faults.join(' | ')}` : ''}`;
   }
 }
 

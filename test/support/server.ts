@@ -41,11 +41,20 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'tandem-test-'));
   const models = [
     { id: 'test-model', name: 'Test model', contextWindow: 200_000, maxOutput: 8_000, vision: true },
-    { id: 'blind-model', name: 'Blind model', contextWindow: 40_000, maxOutput: 2_000, vision: false, aliases: ['eyeless'] },
+    {
+      id: 'blind-model',
+      name: 'Blind model',
+      contextWindow: 40_000,
+      maxOutput: 2_000,
+      vision: false,
+      aliases: ['eyeless'],
+    },
   ];
   const file = join(folder, 'tandem.json');
   const scripted = provider && {
-    providers: { scripted: { type: 'openai-compatible', baseUrl: provider, apiKey: 'provider-key-do-not-leak', models } },
+    providers: {
+      scripted: { type: 'openai-compatible', baseUrl: provider, apiKey: 'provider-key-do-not-leak', models },
+    },
     defaultModel: 'scripted/test-model',
   };
   const whole = {
@@ -56,7 +65,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   writeFileSync(file, JSON.stringify(whole));
   const config = await resolveConfig({ path: file, cwd: folder, env: {}, port });
   const log: LogLine[] = [];
-  const line = (level: keyof Log) => (fields: Readonly<Record<string, unknown>>, text: string) => void log.push({ level, text, fields });
+  const line = (level: keyof Log) => (fields: Readonly<Record<string, unknown>>, text: string) =>
+    void log.push({ level, text, fields });
   const server = await startServer(config, {
     ...parts,
     ...(secure ? { tls: selfSigned(folder) } : {}),
@@ -82,7 +92,19 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
 /** A certificate for 127.0.0.1 that signs itself, as docs/operating.md makes one. */
 function selfSigned(folder: string): { cert: Buffer; key: Buffer } {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const made = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost,IP:127.0.0.1',
+  ];
   execFileSync('openssl', ['req', '-x509', ...made, '-keyout', key, '-out', cert], { stdio: 'ignore' });
   return { cert: readFileSync(cert), key: readFileSync(key) };
 }

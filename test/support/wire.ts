@@ -75,7 +75,9 @@ export function openCall(options: CallOptions): Call {
   };
   if (transport === 'h2c') {
     const stream = sessionTo(url).request({ ':method': method, ':path': path, ...headers }, { endStream: false });
-    stream.on('response', ({ ':status': status, ...rest }) => headDone({ status: Number(status), headers: rest as IncomingHttpHeaders }));
+    stream.on('response', ({ ':status': status, ...rest }) =>
+      headDone({ status: Number(status), headers: rest as IncomingHttpHeaders }),
+    );
     stream.on('data', (chunk: Buffer) => onData?.(chunk));
     stream.on('end', () => closedDone({ whole: true }));
     stream.on('error', error => gone(error.message));

@@ -56,18 +56,27 @@ export class Workspace {
         ];
       case 'readArgs': {
         this.done.push(`read ${name}`);
-        if (text === undefined) return [{ case: 'readResult', value: { result: { case: 'fileNotFound', value: { path } } } }];
+        if (text === undefined)
+          return [{ case: 'readResult', value: { result: { case: 'fileNotFound', value: { path } } } }];
         const lines = text.split('\n');
         const from = Math.max(0, (args.offset ?? 1) - 1);
         const ranged = args.offset !== undefined || args.limit !== undefined;
-        const content = ranged ? lines.slice(from, args.limit === undefined ? undefined : from + args.limit).join('\n') : text;
+        const content = ranged
+          ? lines.slice(from, args.limit === undefined ? undefined : from + args.limit).join('\n')
+          : text;
         return [
           {
             case: 'readResult',
             value: {
               result: {
                 case: 'success',
-                value: { path, output: { case: 'content', value: content }, totalLines: lines.length, fileSize: BigInt(text.length), rangeApplied: ranged },
+                value: {
+                  path,
+                  output: { case: 'content', value: content },
+                  totalLines: lines.length,
+                  fileSize: BigInt(text.length),
+                  rangeApplied: ranged,
+                },
               },
             },
           },
@@ -77,11 +86,17 @@ export class Workspace {
         this.done.push(`write ${name}`);
         this.files.set(name, args.fileText);
         const linesCreated = args.fileText.split('\n').length;
-        return [{ case: 'writeResult', value: { result: { case: 'success', value: { path, linesCreated, fileSize: args.fileText.length } } } }];
+        return [
+          {
+            case: 'writeResult',
+            value: { result: { case: 'success', value: { path, linesCreated, fileSize: args.fileText.length } } },
+          },
+        ];
       }
       case 'deleteArgs':
         this.done.push(`delete ${name}`);
-        if (!this.files.delete(name)) return [{ case: 'deleteResult', value: { result: { case: 'fileNotFound', value: { path } } } }];
+        if (!this.files.delete(name))
+          return [{ case: 'deleteResult', value: { result: { case: 'fileNotFound', value: { path } } } }];
         return [{ case: 'deleteResult', value: { result: { case: 'success', value: { path, deletedFile: path } } } }];
       case 'lsArgs':
         this.done.push(`ls ${name}`);
@@ -92,7 +107,11 @@ export class Workspace {
               result: {
                 case: 'success',
                 value: {
-                  directoryTreeRoot: { absPath: this.folder, childrenFiles: [...this.files.keys()].map(file => ({ name: file })), childrenWereProcessed: true },
+                  directoryTreeRoot: {
+                    absPath: this.folder,
+                    childrenFiles: [...this.files.keys()].map(file => ({ name: file })),
+                    childrenWereProcessed: true,
+                  },
                 },
               },
             },
@@ -104,12 +123,23 @@ export class Workspace {
         const events: Answer[] = [{ case: 'shellStream', value: { event: { case: 'start', value: {} } } }];
         if (stdout) events.push({ case: 'shellStream', value: { event: { case: 'stdout', value: { data: stdout } } } });
         if (stderr) events.push({ case: 'shellStream', value: { event: { case: 'stderr', value: { data: stderr } } } });
-        return [...events, { case: 'shellStream', value: { event: { case: 'exit', value: { code, cwd: this.folder } } } }];
+        return [
+          ...events,
+          { case: 'shellStream', value: { event: { case: 'exit', value: { code, cwd: this.folder } } } },
+        ];
       }
       case 'mcpArgs': {
         const tool = this.mcp.get(`${args.providerIdentifier || args.serverIdentifier}/${args.toolName}`);
         this.done.push(`mcp ${args.toolName}`);
-        if (!tool) return [{ case: 'mcpResult', value: { result: { case: 'toolNotFound', value: { name: args.toolName, availableTools: [...this.mcp.keys()] } } } }];
+        if (!tool)
+          return [
+            {
+              case: 'mcpResult',
+              value: {
+                result: { case: 'toolNotFound', value: { name: args.toolName, availableTools: [...this.mcp.keys()] } },
+              },
+            },
+          ];
         const content = [{ content: { case: 'text' as const, value: { text: tool(args.args) } } }];
         return [{ case: 'mcpResult', value: { result: { case: 'success', value: { content } } } }];
       }

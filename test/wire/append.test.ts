@@ -57,7 +57,8 @@ describe.each(transports)('BidiAppend over %s', transport => {
 
   it('takes hex of either case, bytes, and both when they are equal (R7)', async () => {
     const binary = Uint8Array.of(0x3a, 0x00);
-    for (const fields of [{ data: '3A00' }, { binary }, { data: HEARTBEAT, binary }]) expect((await post(appendBody(fields))).status).toBe(200);
+    for (const fields of [{ data: '3A00' }, { binary }, { data: HEARTBEAT, binary }])
+      expect((await post(appendBody(fields))).status).toBe(200);
   });
 
   it('[R7-ack-heartbeat, R7-ack-finished] acknowledges heartbeats, late results and a late cancel after the end, and nothing comes of them', async () => {
@@ -75,7 +76,13 @@ describe.each(transports)('BidiAppend over %s', transport => {
       await peer.cancel(),
       await peer.send(peer.runRequest('say something'), { seqno: 0 }),
     ];
-    expect(late.map(one => [one.status, one.body.length])).toEqual([[200, 0], [200, 0], [200, 0], [200, 0], [200, 0]]);
+    expect(late.map(one => [one.status, one.body.length])).toEqual([
+      [200, 0],
+      [200, 0],
+      [200, 0],
+      [200, 0],
+      [200, 0],
+    ]);
     expect([peer.frames.length, provider.requests.length]).toEqual([frames, requests]);
   });
 
@@ -100,7 +107,9 @@ describe.each(transports)('BidiAppend over %s', transport => {
     await peers[0]!.run('one');
     await peers[1]!.run('two');
     await Promise.all(peers.map(peer => peer.finish()));
-    expect(peers.map(peer => [peer.sent.find(({ message }) => message?.case === 'runRequest')!.seqno, peer.text])).toEqual([
+    expect(
+      peers.map(peer => [peer.sent.find(({ message }) => message?.case === 'runRequest')!.seqno, peer.text]),
+    ).toEqual([
       [2, 'done'],
       [0, 'done'],
     ]);
@@ -110,11 +119,19 @@ describe.each(transports)('BidiAppend over %s', transport => {
     ['[bad-odd-hex] hex of odd length', appendBody({ data: '3a0' }), '3 hex digits, an odd number'],
     ['[bad-odd-hex] a foreign character', appendBody({ data: '3a0z' }), 'byte 0x7a at position 3'],
     ['hex with a prefix', appendBody({ data: '0x3a00' }), 'position 1'],
-    ['[bad-two-payloads] two payloads that differ', appendBody({ data: HEARTBEAT, binary: Uint8Array.of(0x3a, 0x01, 0x00) }), 'data (2 bytes decoded) and data_binary (3 bytes) differ from byte 1'],
+    [
+      '[bad-two-payloads] two payloads that differ',
+      appendBody({ data: HEARTBEAT, binary: Uint8Array.of(0x3a, 0x01, 0x00) }),
+      'data (2 bytes decoded) and data_binary (3 bytes) differ from byte 1',
+    ],
     ['no payload at all', appendBody({}), 'Neither data nor data_binary'],
     ['an empty body', Buffer.alloc(0), 'request_id is empty'],
     ['hex that is no message', appendBody({ data: 'ffff' }), 'not an agent.v1.AgentClientMessage'],
-    ['[bad-random-bytes] random bytes', Buffer.concat([Buffer.from([0xff, 0xff]), randomBytes(300)]), 'is not a BidiAppendRequest'],
+    [
+      '[bad-random-bytes] random bytes',
+      Buffer.concat([Buffer.from([0xff, 0xff]), randomBytes(300)]),
+      'is not a BidiAppendRequest',
+    ],
   ])('refuses %s as invalid_argument in our own words', async (_, body, text) => {
     const { status, headers, body: answer } = await post(body);
     expect(status).toBe(400);
@@ -128,7 +145,12 @@ describe.each(transports)('BidiAppend over %s', transport => {
   });
 
   it('[bad-wrong-content-type] answers another content type with 415 and the one it takes', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json', 'application/connect+proto']) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/json',
+      'application/connect+proto',
+    ]) {
       const { status, body } = await post(appendBody({ data: HEARTBEAT }), { 'content-type': type });
       expect(status).toBe(415);
       expect(JSON.parse(body.toString()).message).toContain('application/proto');
@@ -140,7 +162,13 @@ describe.each(transports)('BidiAppend over %s', transport => {
       const { headers } = await post(body);
       expect(headers['content-encoding']).toBeUndefined();
     }
-    const models = await fetchWhole({ url: server.url, path: '/v1/models', method: 'GET', transport, headers: unaryHeaders() });
+    const models = await fetchWhole({
+      url: server.url,
+      path: '/v1/models',
+      method: 'GET',
+      transport,
+      headers: unaryHeaders(),
+    });
     expect(models.headers['content-encoding']).toBeUndefined();
     expect(JSON.parse(models.body.toString()).items.length).toBeGreaterThan(0);
   });
@@ -179,18 +207,28 @@ describe('a refused message', () => {
   afterAll(() => server.close());
 
   const sizes = [LIMIT + 1, 4 * LIMIT, 40 * LIMIT];
-  const noise = (bytes: number) => Buffer.concat([appendBody({}), Buffer.from([0x22, ...varint(bytes)]), Buffer.alloc(bytes, 1)]);
+  const noise = (bytes: number) =>
+    Buffer.concat([appendBody({}), Buffer.from([0x22, ...varint(bytes)]), Buffer.alloc(bytes, 1)]);
 
   it('[R8-connection-stays, R8-limit-named] leaves its HTTP/1.1 connection usable, however large it was', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const { hostname, port } = new URL(server.url);
     const post = (body: Uint8Array) =>
       new Promise<{ status: number; text: string; reused: boolean }>((resolve, reject) => {
-        const request = http.request({ hostname, port, path: APPEND, method: 'POST', headers: unaryHeaders(), agent }, response => {
-          const chunks: Buffer[] = [];
-          response.on('data', chunk => chunks.push(chunk));
-          response.on('end', () => resolve({ status: response.statusCode!, text: Buffer.concat(chunks).toString(), reused: request.reusedSocket }));
-        });
+        const request = http.request(
+          { hostname, port, path: APPEND, method: 'POST', headers: unaryHeaders(), agent },
+          response => {
+            const chunks: Buffer[] = [];
+            response.on('data', chunk => chunks.push(chunk));
+            response.on('end', () =>
+              resolve({
+                status: response.statusCode!,
+                text: Buffer.concat(chunks).toString(),
+                reused: request.reusedSocket,
+              }),
+            );
+          },
+        );
         request.on('error', reject);
         request.end(body);
       });
@@ -273,7 +311,12 @@ describe('the headers of a run', () => {
   let provider: Provider;
   let server: TestServer;
   beforeAll(async () => {
-    provider = await startProvider({ answers: ({ body }) => (JSON.stringify(body.messages.at(-1)).includes('fail') ? { status: { code: 400, message: 'no' } } : { text: 'done' }) });
+    provider = await startProvider({
+      answers: ({ body }) =>
+        JSON.stringify(body.messages.at(-1)).includes('fail')
+          ? { status: { code: 400, message: 'no' } }
+          : { text: 'done' },
+    });
     server = await startTestServer({ provider: provider.baseUrl });
   });
   afterAll(async () => {
@@ -288,7 +331,10 @@ describe('the headers of a run', () => {
   };
 
   it('[R9-allowed-tools] limit the offer to the cards they name, and to nothing when they name none', async () => {
-    expect(await offered({ 'x-cursor-agent-allowed-tools': 'read_tool_call,grep_tool_call' })).toEqual(['Grep', 'Read']);
+    expect(await offered({ 'x-cursor-agent-allowed-tools': 'read_tool_call,grep_tool_call' })).toEqual([
+      'Grep',
+      'Read',
+    ]);
     expect(await offered({ 'x-cursor-agent-allowed-tools': '' })).toEqual([]);
   });
 
@@ -305,7 +351,12 @@ describe('the headers of a run', () => {
     await new Peer({ url: server.url, headers }).turn('hello');
     const failed = await new Peer({ url: server.url, headers }).turn('fail');
     expect(failed.fault).toBeDefined();
-    const bad = await fetchWhole({ url: server.url, path: APPEND, headers: unaryHeaders(headers), body: Buffer.from('zz') });
+    const bad = await fetchWhole({
+      url: server.url,
+      path: APPEND,
+      headers: unaryHeaders(headers),
+      body: Buffer.from('zz'),
+    });
     expect(JSON.stringify(failed.fault) + failed.fault!.message + bad.body.toString()).not.toContain(key);
     expect(server.log.length).toBeGreaterThan(0);
     expect(JSON.stringify(server.log)).not.toContain(key);

@@ -91,17 +91,27 @@ describe.each(transports)('RunSSE over %s', transport => {
     const peer = new Peer({ url: server.url, transport, requestId: `good-${transport}` });
     const { call, bytes } = openRaw(server.url, transport, requestBody(peer.requestId));
     await call.head;
-    await peer.run('say hello', { action: { action: { case: 'userMessageAction', value: { userMessage: { text: 'hi' }, requestContext: {} } } } });
+    await peer.run('say hello', {
+      action: { action: { case: 'userMessageAction', value: { userMessage: { text: 'hi' }, requestContext: {} } } },
+    });
     // the acknowledgements of blobs: ids from 1 on, as many as the turn has
     const reader = new EnvelopeReader({ maxBytes: 1 << 26 });
     let seen = 0;
-    while (!(await Promise.race([call.closed.then(() => true), new Promise<false>(resolve => setImmediate(() => resolve(false)))]))) {
+    while (
+      !(await Promise.race([
+        call.closed.then(() => true),
+        new Promise<false>(resolve => setImmediate(() => resolve(false))),
+      ]))
+    ) {
       const all = bytes();
       for (const envelope of reader.push(all.subarray(seen))) {
         // AgentServerMessage.kv_server_message is field 4; its id is field 1
         if (envelope.payload[0] !== 0x22) continue;
         const id = envelope.payload.indexOf(0x08, 1);
-        await peer.send({ case: 'kvClientMessage', value: { id: envelope.payload[id + 1]!, message: { case: 'setBlobResult', value: {} } } });
+        await peer.send({
+          case: 'kvClientMessage',
+          value: { id: envelope.payload[id + 1]!, message: { case: 'setBlobResult', value: {} } },
+        });
       }
       seen = all.length;
     }
@@ -140,22 +150,34 @@ describe.each(transports)('RunSSE over %s', transport => {
     ['two envelopes', [0, 0, 0, 0, 3, 0x0a, 1, 0x61, 0, 0, 0, 0, 3, 0x0a, 1, 0x62], 'more came'],
     ['a reserved flag', [0x80, 0, 0, 0, 1, 0], '0x80'],
     ['a compressed envelope of no known codec', [1, 0, 0, 0, 1, 0], 'connect-content-encoding'],
-  ])('[§15.1-request-is-one-envelope] answers %s with an end frame that says so, under HTTP 200', async (_, body, text) => {
-    const { call, bytes } = openRaw(server.url, transport, Uint8Array.from(body));
-    expect((await call.head).status).toBe(200);
-    expect((await call.closed).whole).toBe(true);
-    const frame = bytes();
-    expect(frame[0]).toBe(0x02);
-    expect(frame.readUInt32BE(1)).toBe(frame.length - 5);
-    const { error } = JSON.parse(frame.toString('utf8', 5));
-    expect(error.code).toBe('invalid_argument');
-    expect(error.message).toContain(text);
-    expect(error.details[0]).toMatchObject({ type: 'aiserver.v1.ErrorDetails', value: expect.stringMatching(/^[A-Za-z0-9+/]+$/) });
-  });
+  ])(
+    '[§15.1-request-is-one-envelope] answers %s with an end frame that says so, under HTTP 200',
+    async (_, body, text) => {
+      const { call, bytes } = openRaw(server.url, transport, Uint8Array.from(body));
+      expect((await call.head).status).toBe(200);
+      expect((await call.closed).whole).toBe(true);
+      const frame = bytes();
+      expect(frame[0]).toBe(0x02);
+      expect(frame.readUInt32BE(1)).toBe(frame.length - 5);
+      const { error } = JSON.parse(frame.toString('utf8', 5));
+      expect(error.code).toBe('invalid_argument');
+      expect(error.message).toContain(text);
+      expect(error.details[0]).toMatchObject({
+        type: 'aiserver.v1.ErrorDetails',
+        value: expect.stringMatching(/^[A-Za-z0-9+/]+$/),
+      });
+    },
+  );
 
   it('[bad-oversized-envelope] refuses an envelope of 4 GiB from its head alone, while the request is still open', async () => {
     const chunks: Buffer[] = [];
-    const call = openCall({ url: server.url, path: RUN_SSE, transport, headers: streamHeaders(), onData: chunk => void chunks.push(chunk) });
+    const call = openCall({
+      url: server.url,
+      path: RUN_SSE,
+      transport,
+      headers: streamHeaders(),
+      onData: chunk => void chunks.push(chunk),
+    });
     call.write(Uint8Array.of(0, 0xff, 0xff, 0xff, 0xf0, 1, 2, 3));
     expect((await call.head).status).toBe(200);
     expect((await call.closed).whole).toBe(true);
@@ -203,7 +225,9 @@ describe.each(transports)('RunSSE over %s', transport => {
 describe('RunSSE of a server with keys', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({ config: { auth: { keys: [{ name: 'ci', sha256: createHash('sha256').update(KEY).digest('hex') }] } } });
+    server = await startTestServer({
+      config: { auth: { keys: [{ name: 'ci', sha256: createHash('sha256').update(KEY).digest('hex') }] } },
+    });
   });
   afterAll(async () => {
     closeConnections();
@@ -222,7 +246,9 @@ describe('RunSSE of a server with keys', () => {
   });
 
   it('[R9-bearer] serves a request with a known key and refuses an append with another', async () => {
-    const peer = await new Peer({ url: server.url, headers: { authorization: `Bearer ${KEY}` }, model: '' }).turn('look around');
+    const peer = await new Peer({ url: server.url, headers: { authorization: `Bearer ${KEY}` }, model: '' }).turn(
+      'look around',
+    );
     expect(peer.fault).toBeUndefined();
     const stranger = new Peer({ url: server.url, headers: { authorization: 'Bearer other' } });
     const { status, body } = await stranger.heartbeat();

@@ -46,7 +46,9 @@ export interface RunningServer {
  */
 export async function startServer(config: Config, parts: ServerParts = {}): Promise<RunningServer> {
   const { clock = systemClock, identity = systemIdentity, log = silentLog } = parts;
-  const started = parts.catalogue ? { catalogue: parts.catalogue, notices: [] } : await createCatalogue(config, { clock });
+  const started = parts.catalogue
+    ? { catalogue: parts.catalogue, notices: [] }
+    : await createCatalogue(config, { clock });
   const { catalogue } = started;
   const store = parts.store ?? openSqliteStore({ file: config.store.file, clock });
   const { messageBytes, placeholderSeconds, readerGraceSeconds } = config.limits;
@@ -67,13 +69,17 @@ export async function startServer(config: Config, parts: ServerParts = {}): Prom
     messageBytes,
     isReady: () => isReady,
   });
-  const listener = await listen({ host, port, tls: parts.tls, handler, onError: error => log.error({ error: error.message }, 'the listener failed') }).catch(
-    async (error: unknown) => {
-      registry.stop();
-      await store.close();
-      throw error;
-    },
-  );
+  const listener = await listen({
+    host,
+    port,
+    tls: parts.tls,
+    handler,
+    onError: error => log.error({ error: error.message }, 'the listener failed'),
+  }).catch(async (error: unknown) => {
+    registry.stop();
+    await store.close();
+    throw error;
+  });
   return {
     url: listener.url,
     catalogue,

@@ -4,7 +4,13 @@ import type { ExecClientMessage, ShellStream } from '@tandem/protocol/agent';
 import { ExecFailure } from './exec-failure.ts';
 
 /** Events that end a shell stream (§10.2, R30). */
-const ENDING = new Set<ShellStream['event']['case']>(['exit', 'rejected', 'permissionDenied', 'backgrounded', 'sandboxUnsupported']);
+const ENDING = new Set<ShellStream['event']['case']>([
+  'exit',
+  'rejected',
+  'permissionDenied',
+  'backgrounded',
+  'sandboxUnsupported',
+]);
 
 export function endsShellStream(event: ShellStream['event']): boolean {
   return ENDING.has(event.case);
@@ -31,7 +37,10 @@ export function readExecAnswer(question: ExecQuestion, message: ExecClientMessag
   }
   const value = message.value as unknown as { result?: { case?: string } };
   if (!WITHOUT_RESULT.has(question) && 'result' in value && value.result?.case === undefined) {
-    throw new ExecFailure('unset', `Error: the client sent a malformed result for ${question}: no branch of it is set.`);
+    throw new ExecFailure(
+      'unset',
+      `Error: the client sent a malformed result for ${question}: no branch of it is set.`,
+    );
   }
   return message.value;
 }

@@ -74,7 +74,6 @@ export interface Exec {
   ): Promise<ShellStream['event']>;
 }
 
-
 /** Which tool call asks, and whether what it asks may have been answered in an earlier attempt (R48). */
 export interface ExecCall {
   readonly callId: string;
@@ -157,8 +156,16 @@ export class ExecBridge {
         const known = (await records).find(one => one.step === mine && Buffer.compare(one.argsHash, argsHash) === 0);
         if (known) return replay(kind, known.messages, onEvent) as Answer;
       }
-      if (call.from === 'ledger') throw new ExecFailure('aborted', 'Error: this call was interrupted before it had a result.');
-      return (await this.#ask(kind, args, patience, { callId: call.callId, step: mine, argsHash }, call.signal, onEvent)) as Answer;
+      if (call.from === 'ledger')
+        throw new ExecFailure('aborted', 'Error: this call was interrupted before it had a result.');
+      return (await this.#ask(
+        kind,
+        args,
+        patience,
+        { callId: call.callId, step: mine, argsHash },
+        call.signal,
+        onEvent,
+      )) as Answer;
     };
     return {
       read: args => ask<ReadResult>('readArgs', ReadArgsSchema, args, FILES),
@@ -217,7 +224,10 @@ export class ExecBridge {
       const pending = this.#open.open(question, patience, () => {
         this.#abortOnWire(pending.id);
         question.fail(
-          new ExecFailure('expired', `Error: the client did not answer ${kind} in time (${Math.round(patience.waitMs / 1000)} s without a sign of life).`),
+          new ExecFailure(
+            'expired',
+            `Error: the client did not answer ${kind} in time (${Math.round(patience.waitMs / 1000)} s without a sign of life).`,
+          ),
         );
       });
       const onAbort = () => {
@@ -230,7 +240,11 @@ export class ExecBridge {
       this.#outbox.append(
         serverMessage({
           case: 'execServerMessage',
-          value: create(ExecServerMessageSchema, { id: pending.id, execId: `${this.#requestId}/${pending.id}`, message }),
+          value: create(ExecServerMessageSchema, {
+            id: pending.id,
+            execId: `${this.#requestId}/${pending.id}`,
+            message,
+          }),
         }),
       );
     });
@@ -257,7 +271,15 @@ export class ExecBridge {
     if (!ends && question.recordedBytes + bytes.length > LEDGER_STREAM_BYTES) return;
     question.recordedBytes += bytes.length;
     const { callId, step, argsHash } = question;
-    await this.#ledger.recordExec(this.#scope, { conversationId: this.#conversationId, callId, step, requestId: this.#requestId, argsHash, seqno, bytes });
+    await this.#ledger.recordExec(this.#scope, {
+      conversationId: this.#conversationId,
+      callId,
+      step,
+      requestId: this.#requestId,
+      argsHash,
+      seqno,
+      bytes,
+    });
   }
 
   /** The open question of an answer: by its number, and by its exec_id where the client sends one back (R14). */
@@ -269,7 +291,10 @@ export class ExecBridge {
   deliver(message: ExecClientMessage): void {
     const pending = this.#find(message);
     if (!pending) {
-      this.#log.warn({ id: message.id, branch: message.message.case }, 'an exec answer to no open question was ignored');
+      this.#log.warn(
+        { id: message.id, branch: message.message.case },
+        'an exec answer to no open question was ignored',
+      );
       return;
     }
     const { value: question } = pending;
@@ -301,7 +326,8 @@ export class ExecBridge {
     }
     const { value: question } = pending;
     if (message.case === 'heartbeat') pending.renew();
-    else if (message.case === 'streamClose') pending.shorten(CLOSED_GRACE_MS, () => question.fail(closed(question.kind)));
+    else if (message.case === 'streamClose')
+      pending.shorten(CLOSED_GRACE_MS, () => question.fail(closed(question.kind)));
     else {
       this.#open.close(id);
       question.fail(thrown(question.kind, message.value.error));
@@ -329,7 +355,9 @@ export class ExecBridge {
       const message = fromBinary(ExecClientMessageSchema, record.bytes).message;
       const { step, argsHash, requestId } = record;
       // two attempts may have asked the same: what the first heard before it died is no beginning of what the second heard
-      const same = steps.find(one => one.step === step && one.requestId === requestId && Buffer.compare(one.argsHash, argsHash) === 0);
+      const same = steps.find(
+        one => one.step === step && one.requestId === requestId && Buffer.compare(one.argsHash, argsHash) === 0,
+      );
       if (same) same.messages.push(message);
       else steps.push({ step, argsHash, requestId, messages: [message] });
     }
@@ -367,7 +395,10 @@ const aborted = () => new ExecFailure('aborted', 'Error: the call was cancelled.
 
 function closed(kind: ExecQuestion): ExecFailure {
   return kind === 'shellStreamArgs'
-    ? new ExecFailure('closed', 'Error: the stream of the command closed before it said how it ended. Its exit status is unknown.')
+    ? new ExecFailure(
+        'closed',
+        'Error: the stream of the command closed before it said how it ended. Its exit status is unknown.',
+      )
     : new ExecFailure('closed', `Error: the client closed ${kind} without a result.`);
 }
 
@@ -376,4 +407,3 @@ function thrown(kind: ExecQuestion, error: string): ExecFailure {
     ? new ExecFailure('unavailable', `Error: this tool is not available here: the client cannot do ${kind} (${error}).`)
     : new ExecFailure('thrown', `Error: the client failed at ${kind}: ${error || 'it gave no reason'}`);
 }
-

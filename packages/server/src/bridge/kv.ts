@@ -36,9 +36,15 @@ export class KvBridge {
 
   /** The data of a blob, or undefined when the client does not have it, says nothing in time, or sends other data (R41). */
   async get(id: Uint8Array): Promise<Uint8Array | undefined> {
-    const answer = await this.#ask('getBlobArgs', id, { case: 'getBlobArgs', value: create(GetBlobArgsSchema, { blobId: id }) });
+    const answer = await this.#ask('getBlobArgs', id, {
+      case: 'getBlobArgs',
+      value: create(GetBlobArgsSchema, { blobId: id }),
+    });
     if (answer === 'expired' || answer.message.case !== 'getBlobResult') {
-      this.#log.warn({ blob: blobKey(id), answer: answer === 'expired' ? 'none' : (answer.message.case ?? 'unset') }, 'a blob was not given');
+      this.#log.warn(
+        { blob: blobKey(id), answer: answer === 'expired' ? 'none' : (answer.message.case ?? 'unset') },
+        'a blob was not given',
+      );
       return undefined;
     }
     const { blobData, error } = answer.message.value;
@@ -59,22 +65,37 @@ export class KvBridge {
     });
     const what = `blob ${blobKey(id).slice(0, 16)} (${data.length} bytes)`;
     if (answer === 'expired') {
-      throw fault('blob_rejected', `The client did not acknowledge ${what} within ${BLOB_WAIT_MS / 1000} s. The last checkpoint is still good: send the message again.`);
+      throw fault(
+        'blob_rejected',
+        `The client did not acknowledge ${what} within ${BLOB_WAIT_MS / 1000} s. The last checkpoint is still good: send the message again.`,
+      );
     }
     if (answer.message.case !== 'setBlobResult') {
-      throw fault('blob_rejected', `The client answered ${answer.message.case ?? 'nothing'} to set_blob of ${what}; set_blob_result was expected.`);
+      throw fault(
+        'blob_rejected',
+        `The client answered ${answer.message.case ?? 'nothing'} to set_blob of ${what}; set_blob_result was expected.`,
+      );
     }
     const { error } = answer.message.value;
     if (error) {
-      throw fault('blob_rejected', `The client could not store ${what}: ${error.message || 'no reason given'}. The last checkpoint is still good: make room and send the message again.`);
+      throw fault(
+        'blob_rejected',
+        `The client could not store ${what}: ${error.message || 'no reason given'}. The last checkpoint is still good: make room and send the message again.`,
+      );
     }
   }
 
-  async #ask(kind: Question['kind'], id: Uint8Array, message: KvServerMessage['message']): Promise<KvClientMessage | 'expired'> {
+  async #ask(
+    kind: Question['kind'],
+    id: Uint8Array,
+    message: KvServerMessage['message'],
+  ): Promise<KvClientMessage | 'expired'> {
     if (this.#over) throw this.#over;
     return new Promise((resolve, reject) => {
       const settle: Question['settle'] = answer => (answer instanceof Error ? reject(answer) : resolve(answer));
-      const pending = this.#open.open({ kind, id, settle }, { waitMs: BLOB_WAIT_MS, maxMs: BLOB_WAIT_MS * 10 }, () => settle('expired'));
+      const pending = this.#open.open({ kind, id, settle }, { waitMs: BLOB_WAIT_MS, maxMs: BLOB_WAIT_MS * 10 }, () =>
+        settle('expired'),
+      );
       this.#outbox.append(
         serverMessage({ case: 'kvServerMessage', value: create(KvServerMessageSchema, { id: pending.id, message }) }),
       );
@@ -90,7 +111,10 @@ export class KvBridge {
     }
     this.#open.close(message.id);
     if (message.message.case !== undefined && !fitsKv(pending.value.kind, message.message.case)) {
-      this.#log.warn({ id: message.id, asked: pending.value.kind, got: message.message.case }, 'a kv answer of the wrong kind');
+      this.#log.warn(
+        { id: message.id, asked: pending.value.kind, got: message.message.case },
+        'a kv answer of the wrong kind',
+      );
     }
     pending.value.settle(message);
   }

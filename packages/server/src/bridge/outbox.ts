@@ -18,10 +18,15 @@ export interface Outbox {
 /** Wraps an update in its root message (§16). */
 export function updateMessage(message: InteractionUpdate['message']): AgentServerMessage {
   // written out: `create` goes through reflection, which is felt in every delta
-  return { $typeName: 'agent.v1.AgentServerMessage', message: { case: 'interactionUpdate', value: { $typeName: 'agent.v1.InteractionUpdate', message } } };
+  return {
+    $typeName: 'agent.v1.AgentServerMessage',
+    message: { case: 'interactionUpdate', value: { $typeName: 'agent.v1.InteractionUpdate', message } },
+  };
 }
 
 /** Wraps any other branch of the root message (§15.2). */
-export function serverMessage(message: MessageInitShape<typeof AgentServerMessageSchema>['message']): AgentServerMessage {
+export function serverMessage(
+  message: MessageInitShape<typeof AgentServerMessageSchema>['message'],
+): AgentServerMessage {
   return create(AgentServerMessageSchema, { message });
 }

@@ -18,7 +18,12 @@ export class RunBlobs {
   readonly #fresh = new Map<string, { id: Uint8Array; data: Uint8Array }>();
   readonly #given = new Map<string, Uint8Array>();
 
-  constructor(options: { kv: KvBridge; cache: BlobCache; scope: Scope; preFetched: readonly { id: Uint8Array; value: Uint8Array }[] }) {
+  constructor(options: {
+    kv: KvBridge;
+    cache: BlobCache;
+    scope: Scope;
+    preFetched: readonly { id: Uint8Array; value: Uint8Array }[];
+  }) {
     this.#kv = options.kv;
     this.#cache = options.cache;
     this.#scope = options.scope;

@@ -76,6 +76,10 @@ function readMessage(data: Uint8Array, inline: boolean, index: number, reference
       );
     }
     const why = cause instanceof TypeError ? cause.message : 'it is not JSON';
-    throw fault('bad_state', `${where} is no model message: ${why}. Go back to an earlier checkpoint, or start a new conversation.`, { cause });
+    throw fault(
+      'bad_state',
+      `${where} is no model message: ${why}. Go back to an earlier checkpoint, or start a new conversation.`,
+      { cause },
+    );
   }
 }

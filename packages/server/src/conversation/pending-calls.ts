@@ -39,7 +39,10 @@ export function readPending(entries: readonly string[]): { batch: PendingBatch |
   }
   if (!whole) return { batch: undefined, unreadable };
   if (parts.length === 0) return { batch: whole, unreadable };
-  return { batch: { ...whole, message: { ...whole.message, content: [...partsOf(whole.message), ...parts] } }, unreadable };
+  return {
+    batch: { ...whole, message: { ...whole.message, content: [...partsOf(whole.message), ...parts] } },
+    unreadable,
+  };
 }
 
 function refusalsOf(value: unknown): Pick<PendingBatch, 'refusals'> {

@@ -1,5 +1,9 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { ConversationTokenDetailsSchema, PromptContextUsageSnapshotSchema, PromptContextUsageTreeSchema } from '@tandem/protocol/agent';
+import {
+  ConversationTokenDetailsSchema,
+  PromptContextUsageSnapshotSchema,
+  PromptContextUsageTreeSchema,
+} from '@tandem/protocol/agent';
 import type { ConversationTokenDetails, PromptContextUsageTree } from '@tandem/protocol/agent';
 import type { ModelMessage } from '@tandem/protocol/message';
 
@@ -30,10 +34,21 @@ export function measurePrompt(
 ): PromptSize[] {
   const sizes = { system: 0, tools: toolCharacters, context: 0, conversation: 0, results: 0 };
   for (const message of messages) {
-    const kind = message.role === 'system' ? 'system' : message.role === 'tool' ? 'results' : isNote(message) ? 'context' : 'conversation';
+    const kind =
+      message.role === 'system'
+        ? 'system'
+        : message.role === 'tool'
+          ? 'results'
+          : isNote(message)
+            ? 'context'
+            : 'conversation';
     sizes[kind] += sizeOf(message);
   }
-  return Object.entries(sizes).map(([id, characters]) => ({ id, label: LABELS[id as keyof typeof LABELS], characters }));
+  return Object.entries(sizes).map(([id, characters]) => ({
+    id,
+    label: LABELS[id as keyof typeof LABELS],
+    characters,
+  }));
 }
 
 /** Tokens estimated from characters. */
@@ -45,12 +60,18 @@ export function estimateTokens(sizes: readonly PromptSize[]): number {
  * `token_details` (R51): the categories share `usedTokens` by their characters and add up to it exactly; what rounding leaves
  * over goes to the largest remainders.
  */
-export function tokenDetails(usedTokens: number, maxTokens: number, sizes: readonly PromptSize[]): ConversationTokenDetails {
+export function tokenDetails(
+  usedTokens: number,
+  maxTokens: number,
+  sizes: readonly PromptSize[],
+): ConversationTokenDetails {
   const total = sizes.reduce((sum, { characters }) => sum + characters, 0);
   const shares = sizes.map(({ characters }) => (total === 0 ? 0 : (usedTokens * characters) / total));
   const tokens = shares.map(Math.floor);
   let left = usedTokens - tokens.reduce((sum, n) => sum + n, 0);
-  const byRemainder = shares.map((share, index) => ({ index, rest: share - Math.floor(share) })).sort((a, b) => b.rest - a.rest);
+  const byRemainder = shares
+    .map((share, index) => ({ index, rest: share - Math.floor(share) }))
+    .sort((a, b) => b.rest - a.rest);
   for (let i = 0; left > 0; i = (i + 1) % byRemainder.length, left--) tokens[byRemainder[i]!.index]!++;
   return create(ConversationTokenDetailsSchema, {
     usedTokens,
@@ -75,9 +96,16 @@ const ROOT_NODE = 'window';
  * Adds what a client that asks GetPromptContextUsage works with: the tree of what fills the window, and the id of the snapshot
  * that puts the tree beside the messages it was counted from. `put` takes the snapshot in and returns its id.
  */
-export function addContextUsage(details: ConversationTokenDetails, rootMessages: readonly Uint8Array[], put: (data: Uint8Array) => Uint8Array): void {
+export function addContextUsage(
+  details: ConversationTokenDetails,
+  rootMessages: readonly Uint8Array[],
+  put: (data: Uint8Array) => Uint8Array,
+): void {
   const tree = contextUsageTree(details);
-  const snapshot = create(PromptContextUsageSnapshotSchema, { promptContextUsageTree: tree, rootPromptMessagesJson: [...rootMessages] });
+  const snapshot = create(PromptContextUsageSnapshotSchema, {
+    promptContextUsageTree: tree,
+    rootPromptMessagesJson: [...rootMessages],
+  });
   details.promptContextUsageTree = tree;
   details.promptContextUsageSnapshotBlobId = put(toBinary(PromptContextUsageSnapshotSchema, snapshot));
 }

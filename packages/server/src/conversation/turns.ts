@@ -42,8 +42,16 @@ export class Turns {
     } catch (cause) {
       const where = `turns[${references.length - 1}]`;
       throw inline && isBlobId(last)
-        ? fault('blob_missing', `${where} refers to blob ${blobKey(last)}, which neither the client nor this server has. Go back to an earlier checkpoint.`, { cause })
-        : fault('bad_state', `${where} is no conversation turn. Go back to an earlier checkpoint, or start a new conversation.`, { cause });
+        ? fault(
+            'blob_missing',
+            `${where} refers to blob ${blobKey(last)}, which neither the client nor this server has. Go back to an earlier checkpoint.`,
+            { cause },
+          )
+        : fault(
+            'bad_state',
+            `${where} is no conversation turn. Go back to an earlier checkpoint, or start a new conversation.`,
+            { cause },
+          );
     }
   }
 
@@ -65,7 +73,9 @@ export class Turns {
   /** For `turns`; the current turn is put anew, since its steps grew. */
   references(): Uint8Array[] {
     if (!this.#current) return [...this.#earlier];
-    const turn = create(ConversationTurnStructureSchema, { turn: { case: 'agentConversationTurn', value: this.#current } });
+    const turn = create(ConversationTurnStructureSchema, {
+      turn: { case: 'agentConversationTurn', value: this.#current },
+    });
     return [...this.#earlier, this.#blobs.put(toBinary(ConversationTurnStructureSchema, turn))];
   }
 }

@@ -7,7 +7,11 @@ import { reply } from './reply.ts';
 import type { RouteContext } from './routes.ts';
 
 /** BidiAppend (§2, R7): one message up, acknowledged as soon as the stream took it. */
-export async function bidiAppend(request: Request, response: Response, { registry, authenticator, clock, messageBytes }: RouteContext): Promise<void> {
+export async function bidiAppend(
+  request: Request,
+  response: Response,
+  { registry, authenticator, clock, messageBytes }: RouteContext,
+): Promise<void> {
   const { owner } = authenticator.authenticate(bearerOf(request));
   const type = String(request.headers['content-type'] ?? '');
   if (!/^application\/proto\b/.test(type)) {

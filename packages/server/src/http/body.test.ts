@@ -30,7 +30,12 @@ describe('a request body', () => {
 
   it('is decoded from the encodings that it may have (F22)', async () => {
     const plain = Buffer.from('a message '.repeat(20));
-    const packed = { gzip: gzipSync(plain), br: brotliCompressSync(plain), deflate: deflateSync(plain), identity: plain };
+    const packed = {
+      gzip: gzipSync(plain),
+      br: brotliCompressSync(plain),
+      deflate: deflateSync(plain),
+      identity: plain,
+    };
     for (const [encoding, bytes] of Object.entries(packed)) {
       expect(await readBody(request([bytes], { 'content-encoding': encoding }), LIMIT)).toEqual(plain);
     }

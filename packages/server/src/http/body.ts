@@ -27,7 +27,8 @@ export async function readBody(request: Request, maxBytes: number, clock: Clock 
       if (size <= maxBytes) chunks.push(chunk);
       else {
         chunks.length = 0;
-        if (size > maxBytes * DRAIN_FACTOR) throw tooLarge(maxBytes, Number.isFinite(declared) ? declared : size, declared > size ? '' : ' at least');
+        if (size > maxBytes * DRAIN_FACTOR)
+          throw tooLarge(maxBytes, Number.isFinite(declared) ? declared : size, declared > size ? '' : ' at least');
       }
     }
   } catch (error) {
@@ -43,16 +44,24 @@ async function decompress(body: Uint8Array, encoding: string, maxBytes: number):
   if (encoding === 'identity' || encoding === '') return body;
   const decode = decoders[encoding as keyof typeof decoders];
   if (!decode) {
-    throw fault('malformed_message', `content-encoding ${JSON.stringify(encoding)} is not understood. Use gzip, br, deflate or identity.`);
+    throw fault(
+      'malformed_message',
+      `content-encoding ${JSON.stringify(encoding)} is not understood. Use gzip, br, deflate or identity.`,
+    );
   }
   try {
     return await decode(body, { maxOutputLength: maxBytes });
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes, maxBytes, ' more than');
-    throw fault('malformed_message', `The request body is not ${encoding}, as its content-encoding says.`, { cause: error });
+    throw fault('malformed_message', `The request body is not ${encoding}, as its content-encoding says.`, {
+      cause: error,
+    });
   }
 }
 
 function tooLarge(limit: number, actual: number, mark: string): Error {
-  return fault('message_too_large', `The request body has${mark} ${actual} bytes; the limit is ${limit}. Send less, or raise limits.messageBytes in the config.`);
+  return fault(
+    'message_too_large',
+    `The request body has${mark} ${actual} bytes; the limit is ${limit}. Send less, or raise limits.messageBytes in the config.`,
+  );
 }

@@ -32,7 +32,13 @@ describe('the door', () => {
   });
 
   it('refuses the name of someone else, so that a page cannot rebind its own name to this machine', () => {
-    for (const host of ['evil.example', 'localhost.evil.example:7788', '127.0.0.1.evil.example', '', 'localhost@evil.example']) {
+    for (const host of [
+      'evil.example',
+      'localhost.evil.example:7788',
+      '127.0.0.1.evil.example',
+      '',
+      'localhost@evil.example',
+    ]) {
       expect(refusal(from('127.0.0.1', { host }), local)).toContain('listen.allowedHosts');
     }
     const named = { ...local, allowedHosts: ['agent.test', 'agent.test:81'] };

@@ -12,7 +12,8 @@ export interface DoorOptions {
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1']);
-const isLoopbackAddress = (address: string) => address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.');
+const isLoopbackAddress = (address: string) =>
+  address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.');
 
 /**
  * Decides who may come in at all: without keys only this machine; on a loopback address only requests for a name of this
@@ -22,19 +23,31 @@ const isLoopbackAddress = (address: string) => address.startsWith('127.') || add
 export function checkDoor(request: Request, options: DoorOptions): Fault | undefined {
   const address = request.socket?.remoteAddress ?? '';
   if (!options.hasKeys && !isLoopbackAddress(address)) {
-    return fault('forbidden_origin', 'This server has no keys, so it serves only the machine it runs on. Add auth.keys to its config to let others in.');
+    return fault(
+      'forbidden_origin',
+      'This server has no keys, so it serves only the machine it runs on. Add auth.keys to its config to let others in.',
+    );
   }
   const { headers } = request;
   const named = String(headers[':authority'] ?? headers.host ?? '').toLowerCase();
   const host = named.replace(/:\d+$/, '');
-  const ours = LOOPBACK.has(host) || host === options.host.toLowerCase() || options.allowedHosts.some(one => one.toLowerCase() === host || one.toLowerCase() === named);
+  const ours =
+    LOOPBACK.has(host) ||
+    host === options.host.toLowerCase() ||
+    options.allowedHosts.some(one => one.toLowerCase() === host || one.toLowerCase() === named);
   const onLoopback = LOOPBACK.has(options.host) || isLoopbackAddress(options.host);
   if (!ours && (onLoopback || !options.hasKeys)) {
-    return fault('forbidden_origin', `This server is not ${JSON.stringify(named.slice(0, 100))}. If it is reached under that name, add it to listen.allowedHosts in its config.`);
+    return fault(
+      'forbidden_origin',
+      `This server is not ${JSON.stringify(named.slice(0, 100))}. If it is reached under that name, add it to listen.allowedHosts in its config.`,
+    );
   }
   const origin = headers['origin'];
   if (origin !== undefined && !options.allowedOrigins.includes(String(origin))) {
-    return fault('forbidden_origin', `Pages of ${JSON.stringify(String(origin).slice(0, 100))} may not call this server. Add the origin to listen.allowedOrigins in its config to allow it.`);
+    return fault(
+      'forbidden_origin',
+      `Pages of ${JSON.stringify(String(origin).slice(0, 100))} may not call this server. Add the origin to listen.allowedOrigins in its config to allow it.`,
+    );
   }
   return undefined;
 }

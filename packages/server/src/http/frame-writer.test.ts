@@ -22,7 +22,10 @@ function recorder(fails = false) {
 
 function writeFrames(codec: FrameCodec, payloads: Uint8Array[]) {
   const { chunks, response } = recorder();
-  frameSink(response, codec).write(payloads.map(payload => encodeEnvelope(payload)), () => {});
+  frameSink(response, codec).write(
+    payloads.map(payload => encodeEnvelope(payload)),
+    () => {},
+  );
   return { chunks, envelopes: new EnvelopeReader({ maxBytes: 64 * 1024 * 1024 }).push(Buffer.concat(chunks)) };
 }
 

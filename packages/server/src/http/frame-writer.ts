@@ -11,7 +11,9 @@ export type FrameCodec = 'identity' | 'gzip' | 'br';
 
 /** The codec for a reader that named these in `connect-accept-encoding`; none named, none used. */
 export function chooseCodec(accepted: string | string[] | undefined): FrameCodec {
-  const named = String(accepted ?? '').split(',').map(one => one.trim().split(';')[0]);
+  const named = String(accepted ?? '')
+    .split(',')
+    .map(one => one.trim().split(';')[0]);
   return named.includes('gzip') ? 'gzip' : named.includes('br') ? 'br' : 'identity';
 }
 
@@ -24,7 +26,8 @@ function compress(frame: Frame, codec: FrameCodec): Frame {
   const size = frame.length - HEAD;
   if (size < limits.compressFromBytes || size > COMPRESS_TO_BYTES) return frame;
   const payload = frame.subarray(HEAD);
-  const packed = codec === 'br' ? brotliCompressSync(payload, BROTLI) : gzipSync(payload, { level: constants.Z_BEST_SPEED });
+  const packed =
+    codec === 'br' ? brotliCompressSync(payload, BROTLI) : gzipSync(payload, { level: constants.Z_BEST_SPEED });
   return packed.length < size ? encodeEnvelope(packed, (frame[0] ?? 0) | FLAG_COMPRESSED) : frame;
 }
 

@@ -4,7 +4,12 @@ import { LEFT_OVER_MS } from '../limits.ts';
 import type { Request, Response } from './listen.ts';
 
 /** Answers a unary call with bytes. A response that is already gone is left alone. */
-export function reply(response: Response, status: number, type: string | undefined, body: Uint8Array | string = ''): void {
+export function reply(
+  response: Response,
+  status: number,
+  type: string | undefined,
+  body: Uint8Array | string = '',
+): void {
   if (response.headersSent || response.destroyed || response.writableEnded) return;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   response.writeHead(status, { ...(type ? { 'content-type': type } : {}), 'content-length': bytes.length });

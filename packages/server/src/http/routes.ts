@@ -73,7 +73,11 @@ export function routes(context: RouteContext): Handler {
     request.on('error', () => {});
     route(request, response, context).catch((error: unknown) => {
       const told = Fault.from(error);
-      if (told.name_ === 'internal') context.log.error({ path: pathOf(request), error: String(error instanceof Error ? error.stack : error) }, 'a request failed by a fault of this server');
+      if (told.name_ === 'internal')
+        context.log.error(
+          { path: pathOf(request), error: String(error instanceof Error ? error.stack : error) },
+          'a request failed by a fault of this server',
+        );
       if (isGrpcWeb(request) && told.name_ !== 'wrong_content_type') replyGrpcWebFault(response, told);
       else replyFault(response, told, told.name_ === 'wrong_content_type' ? 415 : undefined);
       letGo(request, response);
@@ -100,7 +104,11 @@ async function route(request: Request, response: Response, context: RouteContext
   request.resume();
   if (get || post) {
     response.setHeader('allow', get ? 'GET' : 'POST');
-    return replyFault(response, fault('bad_request', `${path} takes ${get ? 'GET' : 'POST'}, not ${request.method}.`), 405);
+    return replyFault(
+      response,
+      fault('bad_request', `${path} takes ${get ? 'GET' : 'POST'}, not ${request.method}.`),
+      405,
+    );
   }
   if (request.method === 'POST' && housekeepingPaths.has(path)) {
     const json = /json/.test(String(request.headers['content-type'] ?? ''));

@@ -93,6 +93,7 @@ function readPollRequest(bytes: Uint8Array): string {
   } catch (cause) {
     throw fault('malformed_message', 'The request of RunPoll is no BidiPollRequest.', { cause });
   }
-  if (!requestId) throw fault('malformed_message', 'request_id is empty. Send the id under which the run request is appended.');
+  if (!requestId)
+    throw fault('malformed_message', 'request_id is empty. Send the id under which the run request is appended.');
   return requestId;
 }

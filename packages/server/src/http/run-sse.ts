@@ -28,6 +28,7 @@ function readRequestId(message: Uint8Array): string {
   } catch (cause) {
     throw fault('malformed_message', 'The request of RunSSE is no BidiRequestId.', { cause });
   }
-  if (requestId === '') throw fault('malformed_message', 'request_id is empty. Send the id under which the run request is appended.');
+  if (requestId === '')
+    throw fault('malformed_message', 'request_id is empty. Send the id under which the run request is appended.');
   return requestId;
 }

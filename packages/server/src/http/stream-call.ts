@@ -26,7 +26,11 @@ export async function streamCall(
 ): Promise<void> {
   const type = String(request.headers['content-type'] ?? '');
   if (!/^application\/connect\+proto\s*(;|$)/.test(type)) {
-    replyFault(response, fault('wrong_content_type', `${name} takes ${CONNECT_PROTO}, not ${JSON.stringify(type)}.`), 415);
+    replyFault(
+      response,
+      fault('wrong_content_type', `${name} takes ${CONNECT_PROTO}, not ${JSON.stringify(type)}.`),
+      415,
+    );
     request.resume();
     return;
   }
@@ -49,13 +53,24 @@ export async function streamCall(
 }
 
 /** The one message of a server-streaming request, in however many pieces it comes; at most `maxBytes`. */
-export async function readOneMessage(request: Request, clock: Clock, name: string, maxBytes: number): Promise<Uint8Array> {
+export async function readOneMessage(
+  request: Request,
+  clock: Clock,
+  name: string,
+  maxBytes: number,
+): Promise<Uint8Array> {
   let message: Uint8Array | undefined;
-  for await (const payload of unpackMessages(request, bodyChunks(request, clock, CONNECTION_SILENCE_MS), name, maxBytes)) {
+  for await (const payload of unpackMessages(
+    request,
+    bodyChunks(request, clock, CONNECTION_SILENCE_MS),
+    name,
+    maxBytes,
+  )) {
     if (message !== undefined) throw fault('malformed_message', `${name} takes one message; more came.`);
     message = payload;
   }
-  if (message === undefined) throw fault('malformed_message', `The request of ${name} is empty. Send one envelope with its message.`);
+  if (message === undefined)
+    throw fault('malformed_message', `The request of ${name} is empty. Send one envelope with its message.`);
   return message;
 }
 
@@ -94,13 +109,19 @@ function unpack({ compressed, payload }: Envelope, codec: string, maxBytes: numb
   if (!compressed) return payload;
   const decompress = codec === 'gzip' ? gunzipSync : codec === 'br' ? brotliDecompressSync : undefined;
   if (!decompress) {
-    throw fault('malformed_message', `An envelope is compressed, but connect-content-encoding is ${JSON.stringify(codec)}. Use gzip or br, or send it plain.`);
+    throw fault(
+      'malformed_message',
+      `An envelope is compressed, but connect-content-encoding is ${JSON.stringify(codec)}. Use gzip or br, or send it plain.`,
+    );
   }
   try {
     return decompress(payload, { maxOutputLength: maxBytes });
   } catch (cause) {
     if ((cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw fault('message_too_large', `A message has more than ${maxBytes} bytes once decompressed; that is the limit.`);
+      throw fault(
+        'message_too_large',
+        `A message has more than ${maxBytes} bytes once decompressed; that is the limit.`,
+      );
     }
     throw fault('malformed_message', `An envelope is not ${codec}, as connect-content-encoding says.`, { cause });
   }

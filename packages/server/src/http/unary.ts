@@ -14,7 +14,11 @@ import type { RouteContext } from './routes.ts';
 export interface Unary<In extends DescMessage, Out extends DescMessage> {
   readonly input: In;
   readonly output: Out;
-  handle(message: MessageShape<In>, caller: { owner: string; request: Request }, context: RouteContext): Promise<MessageInitShape<Out>> | MessageInitShape<Out>;
+  handle(
+    message: MessageShape<In>,
+    caller: { owner: string; request: Request },
+    context: RouteContext,
+  ): Promise<MessageInitShape<Out>> | MessageInitShape<Out>;
 }
 
 type Wire = 'proto' | 'json' | 'grpc-web';
@@ -26,7 +30,10 @@ function wireOf(type: string): Wire {
   if (/^application\/proto\s*(;|$)/.test(type)) return 'proto';
   if (/^application\/json\s*(;|$)/.test(type)) return 'json';
   if (GRPC_WEB.test(type)) return 'grpc-web';
-  throw fault('wrong_content_type', `This call takes application/proto, application/json or application/grpc-web+proto, not ${JSON.stringify(type)}.`);
+  throw fault(
+    'wrong_content_type',
+    `This call takes application/proto, application/json or application/grpc-web+proto, not ${JSON.stringify(type)}.`,
+  );
 }
 
 /** Makes the route of a unary RPC. */
@@ -47,21 +54,45 @@ function readMessage<In extends DescMessage>(schema: In, body: Uint8Array, wire:
     const text = Buffer.from(body).toString('utf8');
     return fromJson(schema, JSON.parse(text === '' ? '{}' : text) as JsonValue, { ignoreUnknownFields: true });
   } catch (cause) {
-    throw fault('malformed_message', `The body is no ${schema.name}${wire === 'json' ? ' in protobuf JSON' : ''}.`, { cause });
+    throw fault('malformed_message', `The body is no ${schema.name}${wire === 'json' ? ' in protobuf JSON' : ''}.`, {
+      cause,
+    });
   }
 }
 
-function send<Out extends DescMessage>(request: Request, response: Response, schema: Out, answer: MessageShape<Out>, wire: Wire): void {
+function send<Out extends DescMessage>(
+  request: Request,
+  response: Response,
+  schema: Out,
+  answer: MessageShape<Out>,
+  wire: Wire,
+): void {
   const plain = wire === 'json' ? Buffer.from(JSON.stringify(toJson(schema, answer))) : toBinary(schema, answer);
   if (wire === 'grpc-web') {
-    reply(response, 200, 'application/grpc-web+proto', Buffer.concat([grpcWebFrame(0, plain), grpcWebFrame(0x80, Buffer.from('grpc-status: 0\r\n'))]));
+    reply(
+      response,
+      200,
+      'application/grpc-web+proto',
+      Buffer.concat([grpcWebFrame(0, plain), grpcWebFrame(0x80, Buffer.from('grpc-status: 0\r\n'))]),
+    );
     return;
   }
   const accepted = String(request.headers['accept-encoding'] ?? '');
-  const codec = plain.length < limits.compressFromBytes ? undefined : /\bgzip\b/.test(accepted) ? 'gzip' : /\bbr\b/.test(accepted) ? 'br' : undefined;
+  const codec =
+    plain.length < limits.compressFromBytes
+      ? undefined
+      : /\bgzip\b/.test(accepted)
+        ? 'gzip'
+        : /\bbr\b/.test(accepted)
+          ? 'br'
+          : undefined;
   if (codec) response.setHeader('content-encoding', codec);
   const body =
-    codec === 'gzip' ? gzipSync(plain) : codec === 'br' ? brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : plain;
+    codec === 'gzip'
+      ? gzipSync(plain)
+      : codec === 'br'
+        ? brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+        : plain;
   reply(response, 200, wire === 'json' ? 'application/json' : 'application/proto', body);
 }
 

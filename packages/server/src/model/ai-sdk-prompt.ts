@@ -107,7 +107,11 @@ function userParts(parts: readonly MessagePart[], target: PromptTarget): UserPar
 
 function imagePart(image: ImageData | undefined, target: PromptTarget): UserPart {
   if (image === undefined) return { type: 'text', text: '[An image that could not be read was here.]' };
-  if (!target.vision) return { type: 'text', text: '[An image was here. This model cannot see images: tell the user that it was not looked at.]' };
+  if (!target.vision)
+    return {
+      type: 'text',
+      text: '[An image was here. This model cannot see images: tell the user that it was not looked at.]',
+    };
   if ('url' in image) return { type: 'file', mediaType: 'image/*', data: { type: 'url', url: new URL(image.url) } };
   return { type: 'file', mediaType: image.mediaType, data: { type: 'data', data: image.base64 } };
 }
@@ -194,7 +198,11 @@ function textForProvider(result: ToolResultPart, images: number, target: PromptT
   const text = textOfResult(result.result);
   if (text !== '') lines.push(text);
   if (images > 0) {
-    lines.push(target.vision ? '[The image follows.]' : '[The result has an image. This model cannot see images: tell the user that it was not looked at.]');
+    lines.push(
+      target.vision
+        ? '[The image follows.]'
+        : '[The result has an image. This model cannot see images: tell the user that it was not looked at.]',
+    );
   }
   if (lines.length === 0) lines.push('(no output)');
   const whole = lines.join('\n');

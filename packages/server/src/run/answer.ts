@@ -156,11 +156,16 @@ export class Answer {
   messageParts(model: string, argsOf: (call: AnswerCall) => Record<string, unknown>): MessagePart[] {
     return this.parts.map((part): MessagePart => {
       if (part.type === 'text') return { type: 'text', text: part.text };
-      if (part.type === 'redacted') return { type: 'redacted-reasoning', data: part.data, providerOptions: originOptions(model) };
+      if (part.type === 'redacted')
+        return { type: 'redacted-reasoning', data: part.data, providerOptions: originOptions(model) };
       if (part.type === 'thinking') {
         const durationMs = Math.max(1, part.completedAtMs - part.startedAtMs);
         const { tandem } = originOptions(model);
-        return { type: 'reasoning', text: part.text, providerOptions: { ...part.providerOptions, tandem: { ...tandem, durationMs } } };
+        return {
+          type: 'reasoning',
+          text: part.text,
+          providerOptions: { ...part.providerOptions, tandem: { ...tandem, durationMs } },
+        };
       }
       const { call } = part;
       return {

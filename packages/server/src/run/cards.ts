@@ -47,7 +47,10 @@ export class Cards {
     Object.assign(open, { started: true, startedAtMs, close });
     this.#open.set(callId, open);
     const toolCall = this.#toolCall(callId, card, startedAtMs);
-    this.#send({ case: 'toolCallStarted', value: { $typeName: 'agent.v1.ToolCallStartedUpdate', callId, modelCallId, toolCall } });
+    this.#send({
+      case: 'toolCallStarted',
+      value: { $typeName: 'agent.v1.ToolCallStartedUpdate', callId, modelCallId, toolCall },
+    });
   }
 
   /** What happens while the tool runs; nothing once the card is closed. */
@@ -68,7 +71,10 @@ export class Cards {
     this.#open.delete(callId);
     const { modelCallId, startedAtMs } = open;
     const toolCall = this.#toolCall(callId, card, startedAtMs, this.#now());
-    this.#send({ case: 'toolCallCompleted', value: { $typeName: 'agent.v1.ToolCallCompletedUpdate', callId, modelCallId, toolCall } });
+    this.#send({
+      case: 'toolCallCompleted',
+      value: { $typeName: 'agent.v1.ToolCallCompletedUpdate', callId, modelCallId, toolCall },
+    });
     return toolCall;
   }
 

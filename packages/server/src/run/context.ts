@@ -30,7 +30,8 @@ export async function loadContext(options: {
   log: Log;
 }): Promise<RequestContext | undefined> {
   const { action, blobs, exec, signal, log } = options;
-  if (action.requestContextParts) return joinParts(action.requestContextParts, inlineContext(action.action), blobs, log);
+  if (action.requestContextParts)
+    return joinParts(action.requestContextParts, inlineContext(action.action), blobs, log);
   return inlineContext(action.action) ?? exec.requestContext(signal);
 }
 
@@ -41,7 +42,11 @@ async function joinParts(
   log: Log,
 ): Promise<RequestContext> {
   const context = parts.dynamicContext ?? inline ?? create(RequestContextSchema);
-  const read = async <Part>(name: string, id: Uint8Array, decode: (data: Uint8Array) => Part): Promise<Part | undefined> => {
+  const read = async <Part>(
+    name: string,
+    id: Uint8Array,
+    decode: (data: Uint8Array) => Part,
+  ): Promise<Part | undefined> => {
     if (id.length === 0) return undefined;
     const [found] = await blobs.getAll([id]);
     const missing = found!.inline && isBlobId(id);

@@ -36,25 +36,40 @@ export type Decision =
 
 /** How a model call ended decides what follows (R57, a row of its table each). Pure. */
 export function decide(facts: AnswerFacts, counts: AnswerCounts): { decision: Decision; counts: AnswerCounts } {
-  const result = (decision: Decision, changed: Partial<AnswerCounts> = {}) => ({ decision, counts: { ...counts, ...changed } });
+  const result = (decision: Decision, changed: Partial<AnswerCounts> = {}) => ({
+    decision,
+    counts: { ...counts, ...changed },
+  });
   switch (facts.reason) {
     case 'missing':
       return result({
         next: 'fail',
-        fault: fault('provider_broke_off', 'The answer of the provider ended without saying that it was complete. What was shown of it is not kept: send the message again.'),
+        fault: fault(
+          'provider_broke_off',
+          'The answer of the provider ended without saying that it was complete. What was shown of it is not kept: send the message again.',
+        ),
       });
     case 'refusal':
     case 'content-filter': {
-      const notice = facts.reason === 'refusal' ? 'The model declined to answer this.' : 'The provider withheld the answer by its content filter.';
+      const notice =
+        facts.reason === 'refusal'
+          ? 'The model declined to answer this.'
+          : 'The provider withheld the answer by its content filter.';
       return result(facts.hasText ? { next: 'end-without-calls' } : { next: 'end-without-calls', notice });
     }
     case 'length':
       if (facts.calls > 0) {
         if (counts.cutCalls === 0) return result({ next: 'refuse-cut-calls' }, { cutCalls: 1 });
-        return result({ next: 'end-without-calls', notice: 'The answer was cut by the output limit of the model twice; its tool calls did not run.' });
+        return result({
+          next: 'end-without-calls',
+          notice: 'The answer was cut by the output limit of the model twice; its tool calls did not run.',
+        });
       }
       if (!facts.hasText) {
-        return result({ next: 'end', notice: 'The answer was cut by the output limit of the model before it had any text.' });
+        return result({
+          next: 'end',
+          notice: 'The answer was cut by the output limit of the model before it had any text.',
+        });
       }
       return counts.continuations === 0
         ? result({ next: 'continue-text' }, { continuations: 1 })
@@ -76,7 +91,13 @@ export function decide(facts: AnswerFacts, counts: AnswerCounts): { decision: De
       }
       if (facts.hasText) return result({ next: 'end' });
       if (counts.emptyAnswers === 0) return result({ next: 'call-again' }, { emptyAnswers: 1 });
-      return result({ next: 'fail', fault: fault('empty_answer', 'The model stopped twice without an answer. Send the message again, or choose another model.') });
+      return result({
+        next: 'fail',
+        fault: fault(
+          'empty_answer',
+          'The model stopped twice without an answer. Send the message again, or choose another model.',
+        ),
+      });
     }
   }
 }

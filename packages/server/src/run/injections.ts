@@ -20,7 +20,10 @@ export class Injections {
       const reason = `It was meant for run ${action.expectedRunId}; this is run ${this.#runId}.`;
       this.#tell(action, { case: 'rejected', value: { $typeName: 'agent.v1.ContextInjectionRejected', reason } });
     } else if (action.payload.case === undefined) {
-      this.#tell(action, { case: 'rejected', value: { $typeName: 'agent.v1.ContextInjectionRejected', reason: 'It has no content.' } });
+      this.#tell(action, {
+        case: 'rejected',
+        value: { $typeName: 'agent.v1.ContextInjectionRejected', reason: 'It has no content.' },
+      });
     } else this.#queued.push(action);
   }
 
@@ -34,14 +37,22 @@ export class Injections {
   delivered(action: InjectContextAction, now: number): void {
     this.#tell(action, {
       case: 'delivered',
-      value: { $typeName: 'agent.v1.ContextInjectionDelivered', step: 0, deliveryBatchId: '', deliveredAtMs: BigInt(now) },
+      value: {
+        $typeName: 'agent.v1.ContextInjectionDelivered',
+        step: 0,
+        deliveryBatchId: '',
+        deliveredAtMs: BigInt(now),
+      },
     });
   }
 
   /** The run is over: what was not delivered is for the next turn. */
   close(): void {
     for (const action of this.take()) {
-      this.#tell(action, { case: 'queuedForNextTurn', value: { $typeName: 'agent.v1.ContextInjectionQueuedForNextTurn' } });
+      this.#tell(action, {
+        case: 'queuedForNextTurn',
+        value: { $typeName: 'agent.v1.ContextInjectionQueuedForNextTurn' },
+      });
     }
   }
 

@@ -20,9 +20,13 @@ export async function loop(turn: Turn): Promise<void> {
   let counts = noAnswersYet;
   for (;;) {
     if (account.modelCalls >= MODEL_CALLS_PER_TURN) {
-      throw fault('provider_refused_request', `The model did not come to an end within ${MODEL_CALLS_PER_TURN} calls. Send a message to let it go on.`, {
-        title: 'Turn too long',
-      });
+      throw fault(
+        'provider_refused_request',
+        `The model did not come to an end within ${MODEL_CALLS_PER_TURN} calls. Send a message to let it go on.`,
+        {
+          title: 'Turn too long',
+        },
+      );
     }
     deliverInjections(turn);
     const modelCallId = identity.uuid();
@@ -77,7 +81,11 @@ function deliverInjections(turn: Turn): void {
   for (const action of injections.take()) {
     const { payload } = action;
     const text =
-      payload.case === 'userContext' ? (payload.value.userMessage?.text ?? '') : payload.case === 'systemContext' ? payload.value.content : '';
+      payload.case === 'userContext'
+        ? (payload.value.userMessage?.text ?? '')
+        : payload.case === 'systemContext'
+          ? payload.value.content
+          : '';
     history.append({ role: 'user', content: text });
     injections.delivered(action, services.clock.now());
   }
@@ -94,7 +102,9 @@ async function runTools(turn: Turn, answer: Answer, calls: readonly RoundCall[],
   for (const call of calls) turn.startCard(call, modelCallId);
   account.toolsStarted(calls.length);
   if (calls.some(call => call.refusal === undefined)) {
-    const refusals = Object.fromEntries(calls.flatMap(({ callId, refusal }) => (refusal === undefined ? [] : [[callId, refusal]])));
+    const refusals = Object.fromEntries(
+      calls.flatMap(({ callId, refusal }) => (refusal === undefined ? [] : [[callId, refusal]])),
+    );
     checkpoint.state.pendingToolCalls = [writePending({ message, startedAtMs: services.clock.now(), refusals })];
     await checkpoint.publish();
   }

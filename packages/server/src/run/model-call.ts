@@ -36,7 +36,8 @@ export async function callModel(turn: Turn, modelCallId: string): Promise<Answer
   const usage = answer.finish?.usage ?? {};
   account.addUsage(usage);
   turn.lastUsage = usage;
-  if (usage.outputTokens) turn.update({ case: 'tokenDelta', value: { $typeName: 'agent.v1.TokenDeltaUpdate', tokens: usage.outputTokens } });
+  if (usage.outputTokens)
+    turn.update({ case: 'tokenDelta', value: { $typeName: 'agent.v1.TokenDeltaUpdate', tokens: usage.outputTokens } });
   return answer;
 }
 
@@ -48,13 +49,19 @@ function shower(turn: Turn, modelCallId: string): (shown: Shown) => void {
   return shown => {
     switch (shown.show) {
       case 'text':
-        turn.update({ case: 'textDelta', value: { $typeName: 'agent.v1.TextDeltaUpdate', text: shown.text, isServerNotice: false } });
+        turn.update({
+          case: 'textDelta',
+          value: { $typeName: 'agent.v1.TextDeltaUpdate', text: shown.text, isServerNotice: false },
+        });
         break;
       case 'thinking':
         turn.update({ case: 'thinkingDelta', value: { $typeName: 'agent.v1.ThinkingDeltaUpdate', text: shown.text } });
         break;
       case 'thinking-end':
-        turn.update({ case: 'thinkingCompleted', value: { $typeName: 'agent.v1.ThinkingCompletedUpdate', thinkingDurationMs: shown.durationMs } });
+        turn.update({
+          case: 'thinkingCompleted',
+          value: { $typeName: 'agent.v1.ThinkingCompletedUpdate', thinkingDurationMs: shown.durationMs },
+        });
         break;
       case 'call': {
         const { callId, name } = shown.call;

@@ -18,7 +18,10 @@ function systemMessage(request: AgentRunRequest, context: RequestContext | undef
   const specs = [request.systemPromptSpec, context?.systemPromptOverride].map(spec => spec?.spec);
   const replaced = specs.find(spec => spec?.case === 'replace')?.value;
   const appended = specs.flatMap(spec => (spec?.case === 'append' ? [spec.value] : []));
-  return { role: 'system', content: [request.customSystemPrompt || replaced || modePrompt(), ...appended].join('\n\n') };
+  return {
+    role: 'system',
+    content: [request.customSystemPrompt || replaced || modePrompt(), ...appended].join('\n\n'),
+  };
 }
 
 /**
@@ -26,7 +29,12 @@ function systemMessage(request: AgentRunRequest, context: RequestContext | undef
  * system message that stands is kept, unless the caller asks for another one; the note is added at the tail when it says
  * something new (R47).
  */
-export function addPrompt(history: History, request: AgentRunRequest, context: RequestContext | undefined, now: number): void {
+export function addPrompt(
+  history: History,
+  request: AgentRunRequest,
+  context: RequestContext | undefined,
+  now: number,
+): void {
   const system = systemMessage(request, context);
   const first = history.messages[0];
   if (first?.role !== 'system') history.replaceSystem(system);

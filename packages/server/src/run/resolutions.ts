@@ -8,7 +8,10 @@ import type { KnownResult } from './tool-round.ts';
  */
 export function clientResolutions(
   resolutions: InterruptedPendingToolCallResolutions | undefined,
-): ReadonlyMap<string, (tool: Tool, args: Record<string, unknown>, context: { callId: string; facts: ToolFacts }) => KnownResult> {
+): ReadonlyMap<
+  string,
+  (tool: Tool, args: Record<string, unknown>, context: { callId: string; facts: ToolFacts }) => KnownResult
+> {
   return new Map(
     (resolutions?.resolutions ?? []).flatMap(({ toolCallId, resolution }) => {
       if (resolution.case !== 'shellResult') return [];
@@ -18,7 +21,12 @@ export function clientResolutions(
   );
 }
 
-function shellKnown(tool: Tool, args: Record<string, unknown>, context: { callId: string; facts: ToolFacts }, result: ShellResult): KnownResult {
+function shellKnown(
+  tool: Tool,
+  args: Record<string, unknown>,
+  context: { callId: string; facts: ToolFacts },
+  result: ShellResult,
+): KnownResult {
   const open = tool.open(args, context);
   const card: Card = open.case === 'shellToolCall' ? { case: 'shellToolCall', value: { ...open.value, result } } : open;
   const { case: kind, value } = result.result;

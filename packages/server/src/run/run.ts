@@ -109,7 +109,15 @@ export class Run {
     const { scope, requestId } = facts;
     const { conversationId } = this;
     this.kv = new KvBridge({ outbox: this.#outbox, clock, log });
-    this.exec = new ExecBridge({ outbox: this.#outbox, clock, log, ledger: store.ledger, scope, requestId, conversationId });
+    this.exec = new ExecBridge({
+      outbox: this.#outbox,
+      clock,
+      log,
+      ledger: store.ledger,
+      scope,
+      requestId,
+      conversationId,
+    });
     this.#cards = new Cards(this.#outbox, () => clock.now());
     this.#injections = new Injections(this.#outbox, this.runId);
   }
@@ -124,7 +132,8 @@ export class Run {
     } catch (error) {
       if (this.#state.tag === 'ended') return;
       const told = Fault.from(error);
-      if (told.name_ === 'internal') this.#log.error({ requestId: this.#facts.requestId, error }, 'a run failed by a fault of this server');
+      if (told.name_ === 'internal')
+        this.#log.error({ requestId: this.#facts.requestId, error }, 'a run failed by a fault of this server');
       this.#finish(told);
     }
   }
@@ -141,7 +150,11 @@ export class Run {
       this.cancel(fault('canceled', reason ? `Canceled by the client: ${reason}` : 'Canceled by the client.'));
     } else if (action.case === 'injectContextAction') {
       this.#injections.add(action.value);
-    } else this.#log.warn({ requestId: this.#facts.requestId, action: action.case }, 'an action that a running run does not take was ignored');
+    } else
+      this.#log.warn(
+        { requestId: this.#facts.requestId, action: action.case },
+        'an action that a running run does not take was ignored',
+      );
   }
 
   #finish(told: Fault | undefined): void {
@@ -150,14 +163,21 @@ export class Run {
     if (reason) this.#closeOpen(reason);
     this.#state = { tag: 'ended' };
     this.#abort.abort(reason ?? new Error('the run is over'));
-    this.#onEnd({ fault: reason, account: this.#account, startedAt: this.#startedAt, endedAt: this.#services.clock.now() });
+    this.#onEnd({
+      fault: reason,
+      account: this.#account,
+      startedAt: this.#startedAt,
+      endedAt: this.#services.clock.now(),
+    });
   }
 
   /** Aborts execs, closes cards, answers what was injected (R21, R33). A fault in here must not keep the stream open (F10). */
   #closeOpen(reason: Fault): void {
     try {
       this.exec.close(reason);
-      this.#cards.closeAll(reason.code === 'canceled' ? 'The call was cancelled.' : `The call was ended: ${reason.detail}`);
+      this.#cards.closeAll(
+        reason.code === 'canceled' ? 'The call was cancelled.' : `The call was ended: ${reason.detail}`,
+      );
       this.#injections.close();
       this.kv.close(reason);
     } catch (error) {
@@ -173,7 +193,10 @@ export class Run {
     const log = this.#log;
     const action = request.action;
     if (!action?.action.case) {
-      throw fault('bad_request', 'run_request.action is missing. Set one of its branches, for example user_message_action.');
+      throw fault(
+        'bad_request',
+        'run_request.action is missing. Set one of its branches, for example user_message_action.',
+      );
     }
     const { model, parameters } = catalogue.resolve(modelChoice(request));
     this.#account.modelKey = model.info.key;
@@ -182,7 +205,10 @@ export class Run {
     const { state } = checkpoint;
     if (await this.#isAnsweredByNotice(action, checkpoint)) return;
     if (action.action.case !== 'resumeAction' && action.action.case !== 'userMessageAction') {
-      throw fault('unsupported_action', `${snakeCase(action.action.case)} comes in a later version of tandem. Send a user_message_action.`);
+      throw fault(
+        'unsupported_action',
+        `${snakeCase(action.action.case)} comes in a later version of tandem. Send a user_message_action.`,
+      );
     }
 
     const [context, history, todos] = await Promise.all([
@@ -209,7 +235,11 @@ export class Run {
       services: { facts, exec: this.exec, cards: this.#cards, clock, log, signal, todos },
     });
     const pending = readPending(state.pendingToolCalls);
-    if (pending.unreadable > 0) log.warn({ requestId, unreadable: pending.unreadable }, 'entries of pending_tool_calls could not be read and count as interrupted');
+    if (pending.unreadable > 0)
+      log.warn(
+        { requestId, unreadable: pending.unreadable },
+        'entries of pending_tool_calls could not be read and count as interrupted',
+      );
     if (action.action.case === 'resumeAction') await resumeAction(turn, pending);
     else await userMessageAction(turn, action.action.value, pending);
   }
@@ -221,7 +251,12 @@ export class Run {
     if (mode === AgentMode.UNSPECIFIED || mode === AgentMode.AGENT) return false;
     const name = (AgentMode[mode] ?? String(mode)).toLowerCase();
     const text = `The mode "${name}" comes in a later version of tandem. Nothing was done: switch to agent mode and send the message again.`;
-    this.#outbox.append(updateMessage({ case: 'textDelta', value: { $typeName: 'agent.v1.TextDeltaUpdate', text, isServerNotice: true } }));
+    this.#outbox.append(
+      updateMessage({
+        case: 'textDelta',
+        value: { $typeName: 'agent.v1.TextDeltaUpdate', text, isServerNotice: true },
+      }),
+    );
     await checkpoint.publish();
     return true;
   }
@@ -229,7 +264,11 @@ export class Run {
 
 function toolFacts(request: AgentRunRequest, context: RequestContext | undefined, vision: boolean): ToolFacts {
   const env = context?.env;
-  const workspacePaths = env?.workspacePaths.length ? env.workspacePaths : env?.processWorkingDirectory ? [env.processWorkingDirectory] : [];
+  const workspacePaths = env?.workspacePaths.length
+    ? env.workspacePaths
+    : env?.processWorkingDirectory
+      ? [env.processWorkingDirectory]
+      : [];
   return {
     context,
     workspacePaths,
@@ -242,7 +281,10 @@ function toolFacts(request: AgentRunRequest, context: RequestContext | undefined
 function modelChoice(request: AgentRunRequest): ModelChoice | undefined {
   const requested = request.requestedModel;
   if (requested?.modelId) {
-    return { modelId: requested.modelId, parameters: Object.fromEntries(requested.parameters.map(({ id, value }) => [id, value])) };
+    return {
+      modelId: requested.modelId,
+      parameters: Object.fromEntries(requested.parameters.map(({ id, value }) => [id, value])),
+    };
   }
   const modelId = request.modelDetails?.modelId;
   return modelId ? { modelId, parameters: {} } : undefined;

@@ -10,7 +10,10 @@ export function appendSteps(turns: Turns, message: ModelMessage, cards: Readonly
       turns.append({ case: 'assistantMessage', value: { $typeName: 'agent.v1.AssistantMessage', text: part.text } });
     } else if (isPart(part, 'reasoning')) {
       const durationMs = Number(part.providerOptions?.['tandem']?.['durationMs'] ?? 1);
-      turns.append({ case: 'thinkingMessage', value: { $typeName: 'agent.v1.ThinkingMessage', text: part.text, durationMs } });
+      turns.append({
+        case: 'thinkingMessage',
+        value: { $typeName: 'agent.v1.ThinkingMessage', text: part.text, durationMs },
+      });
     } else if (isPart(part, 'tool-call')) {
       const card = cards.get(part.toolCallId);
       if (card) turns.append({ case: 'toolCall', value: card });

@@ -56,7 +56,9 @@ export function readCall(tools: OfferedTools, callId: string, name: string, raw:
   const tool = tools.find(name);
   if (!tool) return { callId, name, tool, args: {}, refusal: tools.unknownToolMessage(name) };
   const parsed = tools.parse(tool, raw);
-  return parsed.ok ? { callId, name, tool, args: parsed.args } : { callId, name, tool, args: parsed.args, refusal: parsed.message };
+  return parsed.ok
+    ? { callId, name, tool, args: parsed.args }
+    : { callId, name, tool, args: parsed.args, refusal: parsed.message };
 }
 
 /** The calls that a checkpoint left open; one that was refused stays refused. */
@@ -69,7 +71,11 @@ export function pendingCalls(tools: OfferedTools, { message, refusals = {} }: Pe
 }
 
 /** Runs the calls of one model call in parallel; every call has a result, whatever happens to it (R21, R29). */
-export async function runRound(calls: readonly RoundCall[], services: ToolServices, from: ExecCall['from']): Promise<RoundResult> {
+export async function runRound(
+  calls: readonly RoundCall[],
+  services: ToolServices,
+  from: ExecCall['from'],
+): Promise<RoundResult> {
   const cards = new Map<string, ToolCall>();
   const results = await Promise.all(
     calls.map(async call => {
@@ -96,8 +102,12 @@ async function runCall(
     ...(isError ? { isError } : {}),
   });
   /** A call of an earlier run has no card here: the client closed it then. The history still gets one. */
-  const complete = (card: Card) => (from === 'ledger' ? create(ToolCallSchema, { tool: card, toolCallId: callId }) : cards.complete(callId, card));
-  const refuse = (message: string) => ({ result: resultOf(message, true), card: tool && complete(tool.close(args, message, { callId, facts })) });
+  const complete = (card: Card) =>
+    from === 'ledger' ? create(ToolCallSchema, { tool: card, toolCallId: callId }) : cards.complete(callId, card);
+  const refuse = (message: string) => ({
+    result: resultOf(message, true),
+    card: tool && complete(tool.close(args, message, { callId, facts })),
+  });
   if (call.known) return { result: resultOf(call.known.content, call.known.isError), card: complete(call.known.card) };
   if (!tool || call.refusal !== undefined) return refuse(call.refusal ?? `${name} is not a tool of this run.`);
   try {
@@ -105,8 +115,13 @@ async function runCall(
     return { result: resultOf(outcome.content, outcome.isError), card: complete(outcome.card) };
   } catch (error) {
     if (error instanceof Fault || services.signal.aborted) throw error;
-    log.error({ tool: tool.name, error: String(error instanceof Error ? error.stack : error) }, 'a tool failed by a fault of this server');
-    return refuse(`The tool failed by a fault of the server: ${error instanceof Error ? error.message : String(error)}`);
+    log.error(
+      { tool: tool.name, error: String(error instanceof Error ? error.stack : error) },
+      'a tool failed by a fault of this server',
+    );
+    return refuse(
+      `The tool failed by a fault of the server: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 

@@ -18,7 +18,9 @@ export function addUsage(sum: Usage, usage: Usage): Usage {
 /** Tokens that the last call filled the window with (R51); undefined when the provider did not say. */
 export function usedTokens(usage: Usage): number | undefined {
   if (usage.inputTokens === undefined && usage.outputTokens === undefined) return undefined;
-  return (usage.inputTokens ?? 0) + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0) + (usage.outputTokens ?? 0);
+  return (
+    (usage.inputTokens ?? 0) + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0) + (usage.outputTokens ?? 0)
+  );
 }
 
 export function turnEnded(usage: Usage): TurnEndedUpdate {

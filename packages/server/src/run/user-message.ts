@@ -20,7 +20,10 @@ export async function userModelMessage(message: UserMessage, blobs: RunBlobs): P
   for (const image of message.selectedContext?.selectedImages ?? []) {
     const data = await imageData(image, blobs);
     if (data) images.push({ type: 'image', image: dataUri(image.mimeType || sniffImage(data), data) });
-    else notes.push(`[An image (${image.path || image.uuid || 'without a name'}) was attached, but its data could not be had.]`);
+    else
+      notes.push(
+        `[An image (${image.path || image.uuid || 'without a name'}) was attached, but its data could not be had.]`,
+      );
   }
   const whole = [...attached, ...hooks, ...notes, text].filter(piece => piece !== '').join('\n\n');
   const content: ModelMessage['content'] = images.length === 0 ? whole : [{ type: 'text', text: whole }, ...images];
@@ -31,7 +34,10 @@ async function textOf(message: UserMessage, blobs: RunBlobs): Promise<string> {
   if (message.text !== '' || !message.textBlobId?.length) return message.text;
   const [found] = await blobs.getAll([message.textBlobId]);
   if (found!.inline && message.textBlobId.length === 32) {
-    throw fault('blob_missing', `The text of the user message is blob ${blobKey(message.textBlobId)}, which the client does not give. Send the text again.`);
+    throw fault(
+      'blob_missing',
+      `The text of the user message is blob ${blobKey(message.textBlobId)}, which the client does not give. Send the text again.`,
+    );
   }
   return decoder.decode(found!.data);
 }
@@ -49,7 +55,8 @@ async function imageData({ dataOrBlobId }: SelectedImage, blobs: RunBlobs): Prom
   }
 }
 
-const dataUri = (mediaType: string, data: Uint8Array) => `data:${mediaType};base64,${Buffer.from(data).toString('base64')}`;
+const dataUri = (mediaType: string, data: Uint8Array) =>
+  `data:${mediaType};base64,${Buffer.from(data).toString('base64')}`;
 
 /** The type of an image by its first bytes, for clients that do not say it. */
 function sniffImage(data: Uint8Array): string {
@@ -71,14 +78,22 @@ function attachedTexts(context: SelectedContext): string[] {
     ...context.codeSelections.map(selection =>
       tagged('attached_selection', selection.content, {
         path: selection.relativePath || selection.path,
-        lines: selection.range ? `${selection.range.start?.line ?? '?'}-${selection.range.end?.line ?? '?'}` : undefined,
+        lines: selection.range
+          ? `${selection.range.start?.line ?? '?'}-${selection.range.end?.line ?? '?'}`
+          : undefined,
       }),
     ),
     ...context.folders.map(folder => tagged('attached_folder', folder.relativePath || folder.path)),
-    ...context.terminals.map(terminal => tagged('attached_terminal', terminal.content, { title: terminal.title, path: terminal.path })),
-    ...context.terminalSelections.map(one => tagged('attached_terminal', one.content, { title: one.title, path: one.path })),
+    ...context.terminals.map(terminal =>
+      tagged('attached_terminal', terminal.content, { title: terminal.title, path: terminal.path }),
+    ),
+    ...context.terminalSelections.map(one =>
+      tagged('attached_terminal', one.content, { title: one.title, path: one.path }),
+    ),
     ...context.externalLinks.map(link => tagged('attached_link', link.pdfContent ?? link.url, { url: link.url })),
-    ...context.cursorRules.flatMap(({ rule }) => (rule ? [tagged('attached_rule', rule.content, { path: rule.fullPath })] : [])),
+    ...context.cursorRules.flatMap(({ rule }) =>
+      rule ? [tagged('attached_rule', rule.content, { path: rule.fullPath })] : [],
+    ),
     ...context.cursorCommands.map(command => tagged('attached_command', command.content, { name: command.name })),
     ...(context.gitDiff ? [tagged('attached_diff', context.gitDiff.content)] : []),
     ...context.extraContext.map(text => tagged('attached_context', text)),

@@ -24,7 +24,10 @@ export function workspaceNote(context: RequestContext, now: number): string {
       section(`mcp_instructions server="${serverIdentifier || serverName}"`, [instructions]),
     ),
     section('hooks', context.hooksAdditionalContext ? [context.hooksAdditionalContext] : []),
-    section('notes', [context.conversationNotesListing, context.sharedNotesListing].filter(text => text !== undefined && text !== '')),
+    section(
+      'notes',
+      [context.conversationNotesListing, context.sharedNotesListing].filter(text => text !== undefined && text !== ''),
+    ),
     ...Object.entries(context.fileContents).map(([path, text]) => section(`file path="${path}"`, [text])),
   ];
   const body = sections.filter(text => text !== '').join('\n');
@@ -59,7 +62,10 @@ let lastZone: { readonly timeZone: string; readonly format: Intl.DateTimeFormat 
 function dateIn(timeZone: string, now: number): string {
   try {
     if (lastZone?.timeZone !== timeZone) {
-      lastZone = { timeZone, format: new Intl.DateTimeFormat('en-CA', { timeZone: timeZone || 'UTC', dateStyle: 'short' }) };
+      lastZone = {
+        timeZone,
+        format: new Intl.DateTimeFormat('en-CA', { timeZone: timeZone || 'UTC', dateStyle: 'short' }),
+      };
     }
     return lastZone.format.format(now);
   } catch {
@@ -82,7 +88,10 @@ function ruleText(rule: CursorRule): string[] {
   }
   if (kind?.case === 'manuallyAttached') return [];
   const scope = kind?.case === 'fileGlobbed' ? ` for="${kind.value.globs.join(', ')}"` : '';
-  const text = content.length > RULE_CHARACTERS ? `${content.slice(0, RULE_CHARACTERS)}\n[cut: ${content.length - RULE_CHARACTERS} characters more in the file]` : content;
+  const text =
+    content.length > RULE_CHARACTERS
+      ? `${content.slice(0, RULE_CHARACTERS)}\n[cut: ${content.length - RULE_CHARACTERS} characters more in the file]`
+      : content;
   return [`<rule path="${fullPath}"${scope}>\n${text}\n</rule>`];
 }
 

@@ -48,7 +48,13 @@ const frameOf = (number: number): Frame => Uint8Array.of(number >> 8, number & 2
 const numberOf = (frame: Frame): number => (frame[0]! << 8) | frame[1]!;
 const newDownlink = (pauseBytes = 1_000_000) => new Downlink({ now: () => 0, pauseBytes });
 
-type Step = { append: number } | { attach: boolean } | { detach: number } | { complete: number } | { drain: true } | { tick: true };
+type Step =
+  | { append: number }
+  | { attach: boolean }
+  | { detach: number }
+  | { complete: number }
+  | { drain: true }
+  | { tick: true };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ append: fc.integer({ min: 1, max: 4 }) }),

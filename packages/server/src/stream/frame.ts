@@ -22,4 +22,6 @@ export function endFrame(fault: Fault | undefined): Frame {
 }
 
 /** `interaction_update.heartbeat`: says that the stream lives and nothing else (§16.4). */
-export const heartbeatFrame: Frame = messageFrame(updateMessage({ case: 'heartbeat', value: { $typeName: 'agent.v1.HeartbeatUpdate' } }));
+export const heartbeatFrame: Frame = messageFrame(
+  updateMessage({ case: 'heartbeat', value: { $typeName: 'agent.v1.HeartbeatUpdate' } }),
+);

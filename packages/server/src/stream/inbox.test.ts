@@ -25,14 +25,16 @@ function wordInbox(bounds: { maxHeld?: number; maxHeldBytes?: number } = {}) {
 }
 
 /** Every number below `count` once, some of them again, in any order. */
-const arrivals = fc
-  .integer({ min: 1, max: 40 })
-  .chain(count =>
-    fc
-      .array(fc.nat({ max: count - 1 }), { maxLength: 40 })
-      .chain(again => fc.shuffledSubarray([...Array.from({ length: count }, (_, at) => at), ...again], { minLength: count + again.length }))
-      .map(order => ({ count, order })),
-  );
+const arrivals = fc.integer({ min: 1, max: 40 }).chain(count =>
+  fc
+    .array(fc.nat({ max: count - 1 }), { maxLength: 40 })
+    .chain(again =>
+      fc.shuffledSubarray([...Array.from({ length: count }, (_, at) => at), ...again], {
+        minLength: count + again.length,
+      }),
+    )
+    .map(order => ({ count, order })),
+);
 
 describe('the inbox', () => {
   it('delivers every message exactly once and in order, whatever order and duplicates they come in', () => {

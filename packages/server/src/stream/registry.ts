@@ -94,7 +94,11 @@ export class Registry {
     const isRunRequest = message.message.case === 'runRequest';
     let entry = this.#streams.get(keyOf(owner, requestId));
     if (entry?.stream.state.tag === 'ended') {
-      const isAgain = isRunRequest && seqno <= 1 && entry.requestHash !== undefined && Buffer.compare(entry.requestHash, digest(bytes)) !== 0;
+      const isAgain =
+        isRunRequest &&
+        seqno <= 1 &&
+        entry.requestHash !== undefined &&
+        Buffer.compare(entry.requestHash, digest(bytes)) !== 0;
       if (!isAgain) return entry.stream.accept(seqno, message, headers, bytes.length);
       entry = undefined;
     }
@@ -144,7 +148,12 @@ export class Registry {
     const { log } = this.#services;
     const run = new Run({
       request,
-      facts: { requestId, scope: { owner, sealKey: headers.sealKey }, allowedTools: headers.allowedTools, excludedTools: headers.excludedTools },
+      facts: {
+        requestId,
+        scope: { owner, sealKey: headers.sealKey },
+        allowedTools: headers.allowedTools,
+        excludedTools: headers.excludedTools,
+      },
       services: this.#services,
       outbox: stream,
       onEnd: end => {
@@ -158,9 +167,16 @@ export class Registry {
       keyOf(owner, `attempt:${headers.originalRequestId ?? requestId}`),
     ];
     for (const name of names) {
-      this.#live.get(name)?.fail(
-        fault('superseded', headers.originalRequestId || name.includes('run:') ? 'A new attempt of this run took over.' : 'A newer message in this conversation took over.'),
-      );
+      this.#live
+        .get(name)
+        ?.fail(
+          fault(
+            'superseded',
+            headers.originalRequestId || name.includes('run:')
+              ? 'A new attempt of this run took over.'
+              : 'A newer message in this conversation took over.',
+          ),
+        );
     }
     const entry = this.#streams.get(keyOf(owner, requestId));
     if (entry?.stream === stream) entry.names = names;
@@ -240,7 +256,10 @@ export class Registry {
 
   /** Takes no new runs; resolves when the last one is over, or after `ms`, when the rest was ended retryably. */
   async drain(ms: number): Promise<void> {
-    const reason = fault('shutting_down', 'The server is shutting down. The run can be resumed from its last checkpoint.');
+    const reason = fault(
+      'shutting_down',
+      'The server is shutting down. The run can be resumed from its last checkpoint.',
+    );
     this.#closing = reason;
     for (const { stream } of [...this.#streams.values()]) if (stream.state.tag === 'waiting') stream.end(reason);
     if (this.#running.size > 0) {
@@ -254,14 +273,20 @@ export class Registry {
 
   /** Ends every stream at once. */
   stop(): void {
-    const reason = (this.#closing ??= fault('shutting_down', 'The server is shutting down. The run can be resumed from its last checkpoint.'));
+    const reason = (this.#closing ??= fault(
+      'shutting_down',
+      'The server is shutting down. The run can be resumed from its last checkpoint.',
+    ));
     for (const { stream } of [...this.#streams.values()]) stream.fail(reason);
     this.#cancelSweep();
   }
 }
 
 function refuseStream(): never {
-  throw fault('too_many_streams', `${READERS_WAITING_PER_OWNER} streams already wait for their first message. Append to those, or close them.`);
+  throw fault(
+    'too_many_streams',
+    `${READERS_WAITING_PER_OWNER} streams already wait for their first message. Append to those, or close them.`,
+  );
 }
 
 const keyOf = (owner: string, name: string) => `${owner}\0${name}`;

@@ -14,9 +14,9 @@ describe('the headers of a run', () => {
 
   it('tell an empty list of allowed tools from none at all', () => {
     expect(readRequestHeaders({ 'x-cursor-agent-allowed-tools': '' }).allowedTools).toEqual(new Set());
-    expect(readRequestHeaders({ 'x-cursor-agent-allowed-tools': ' read_tool_call, ls_tool_call ,' }).allowedTools).toEqual(
-      new Set(['read_tool_call', 'ls_tool_call']),
-    );
+    expect(
+      readRequestHeaders({ 'x-cursor-agent-allowed-tools': ' read_tool_call, ls_tool_call ,' }).allowedTools,
+    ).toEqual(new Set(['read_tool_call', 'ls_tool_call']));
   });
 
   it('join a header that came several times', () => {
@@ -32,7 +32,9 @@ describe('the headers of a run', () => {
   });
 
   it('name the client in a bounded number of characters', () => {
-    expect(readRequestHeaders({ 'x-cursor-client-type': 'sdk', 'x-cursor-client-version': '1.0' }).client).toBe('sdk 1.0');
+    expect(readRequestHeaders({ 'x-cursor-client-type': 'sdk', 'x-cursor-client-version': '1.0' }).client).toBe(
+      'sdk 1.0',
+    );
     expect(readRequestHeaders({ 'x-cursor-client-type': 'x'.repeat(5_000) }).client).toHaveLength(100);
   });
 });

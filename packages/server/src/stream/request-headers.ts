@@ -22,7 +22,12 @@ const text = (headers: RawHeaders, name: string): string | undefined => {
 /** A list of card names; present and empty is an empty list, absent is none at all. */
 function names(value: string | undefined): ReadonlySet<string> | undefined {
   if (value === undefined) return undefined;
-  return new Set(value.split(',').map(name => name.trim()).filter(name => name !== ''));
+  return new Set(
+    value
+      .split(',')
+      .map(name => name.trim())
+      .filter(name => name !== ''),
+  );
 }
 
 export function readRequestHeaders(headers: RawHeaders): RequestHeaders {

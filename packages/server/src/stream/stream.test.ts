@@ -53,7 +53,12 @@ function newStream() {
     onEnd: () => {},
   });
   const begin = () =>
-    stream.accept(0, create(AgentClientMessageSchema, { message: { case: 'runRequest', value: {} } }), readRequestHeaders({}), 1);
+    stream.accept(
+      0,
+      create(AgentClientMessageSchema, { message: { case: 'runRequest', value: {} } }),
+      readRequestHeaders({}),
+      1,
+    );
   return { clock, stream, cancelled, begin };
 }
 
@@ -61,7 +66,10 @@ describe('a stream', () => {
   it('[R19-kept-frames-bounded] ends retryably when more waits for its reader than it keeps', async () => {
     const { stream, cancelled, begin } = newStream();
     await begin();
-    const large = updateMessage({ case: 'textDelta', value: { $typeName: 'agent.v1.TextDeltaUpdate', text: 'x'.repeat(32 * MIB), isServerNotice: false } });
+    const large = updateMessage({
+      case: 'textDelta',
+      value: { $typeName: 'agent.v1.TextDeltaUpdate', text: 'x'.repeat(32 * MIB), isServerNotice: false },
+    });
     for (let kept = 0; kept + 33 * MIB < DOWNLINK_MAX_BYTES; kept += 32 * MIB) stream.append(large);
     expect(stream.state.tag).toBe('running');
     stream.append(large);
@@ -118,7 +126,9 @@ describe('a stream', () => {
     stream.end(undefined);
     stream.end(undefined);
     await turnOfTheLoop();
-    expect(sink.frames.filter(frame => frame[0] === 0x02).map(frame => [...frame])).toEqual([[2, 0, 0, 0, 2, 0x7b, 0x7d]]);
+    expect(sink.frames.filter(frame => frame[0] === 0x02).map(frame => [...frame])).toEqual([
+      [2, 0, 0, 0, 2, 0x7b, 0x7d],
+    ]);
     expect(sink.isEnded).toBe(true);
   });
 });

@@ -1,6 +1,11 @@
 import { fault, limits } from '@tandem/protocol';
 import type { Fault } from '@tandem/protocol';
-import type { AgentClientMessage, AgentRunRequest, AgentServerMessage, ExecClientMessage } from '@tandem/protocol/agent';
+import type {
+  AgentClientMessage,
+  AgentRunRequest,
+  AgentServerMessage,
+  ExecClientMessage,
+} from '@tandem/protocol/agent';
 import { endsShellStream } from '../bridge/exec-answer.ts';
 import type { Outbox } from '../bridge/outbox.ts';
 import type { Clock } from '../clock.ts';
@@ -83,7 +88,12 @@ export class Stream implements Outbox {
       starts: ({ message }) => message.message.case === 'runRequest',
       onGap: missing => {
         if (this.#state.tag !== 'running') return; // the placeholder's own time decides
-        this.fail(fault('append_gap', `Append ${missing} did not arrive within ${limits.gapGraceMs / 1000} s, though later ones did. The run can be resumed from its last checkpoint.`));
+        this.fail(
+          fault(
+            'append_gap',
+            `Append ${missing} did not arrive within ${limits.gapGraceMs / 1000} s, though later ones did. The run can be resumed from its last checkpoint.`,
+          ),
+        );
       },
     });
     this.#cancelTimer = options.clock.after(options.limits.placeholderMs, () => this.#expire());
@@ -114,7 +124,8 @@ export class Stream implements Outbox {
     if (this.#inbox.has(seqno)) return;
     if (message.message.case !== 'execClientMessage') return this.#push(seqno, { message, headers }, bytes);
     const answer = message.message.value;
-    const isEarlyEnd = seqno > this.#inbox.next && answer.message.case === 'shellStream' && endsShellStream(answer.message.value.event);
+    const isEarlyEnd =
+      seqno > this.#inbox.next && answer.message.case === 'shellStream' && endsShellStream(answer.message.value.event);
     const work = isEarlyEnd
       ? this.#recordWhenDue(due => this.#push(seqno, { message, headers, due }, bytes), answer, seqno)
       : this.run?.exec.record(answer, seqno);
@@ -147,7 +158,12 @@ export class Stream implements Outbox {
   #push(seqno: number, message: Carried, bytes: number): void {
     const taken = this.#inbox.push({ seqno, message, bytes });
     if (taken === 'overflow') {
-      this.fail(fault('append_gap', `More than ${limits.heldMessages} appends or ${this.#options.limits.messageBytes * 2} bytes wait behind append ${this.#inbox.next}, which did not arrive. The run can be resumed from its last checkpoint.`));
+      this.fail(
+        fault(
+          'append_gap',
+          `More than ${limits.heldMessages} appends or ${this.#options.limits.messageBytes * 2} bytes wait behind append ${this.#inbox.next}, which did not arrive. The run can be resumed from its last checkpoint.`,
+        ),
+      );
     } else if (taken === 'far') {
       this.#log.warn({ seqno, next: this.#inbox.next }, 'an append is numbered far ahead and was dropped');
     }
@@ -189,7 +205,10 @@ export class Stream implements Outbox {
         }
         break;
       case 'interactionResponse':
-        this.#log.warn({ id: message.value.id, branch: message.value.result.case }, 'an answer to no open question was ignored');
+        this.#log.warn(
+          { id: message.value.id, branch: message.value.result.case },
+          'an answer to no open question was ignored',
+        );
         break;
       case 'clientHeartbeat':
         this.run?.kv.renew();
@@ -220,7 +239,12 @@ export class Stream implements Outbox {
   }
 
   #expire(): void {
-    this.fail(fault('placeholder_expired', `No run request arrived for request ${this.requestId} within ${this.#options.limits.placeholderMs / 1000} s. Open RunSSE and append the run request, number 0, under the same request id.`));
+    this.fail(
+      fault(
+        'placeholder_expired',
+        `No run request arrived for request ${this.requestId} within ${this.#options.limits.placeholderMs / 1000} s. Open RunSSE and append the run request, number 0, under the same request id.`,
+      ),
+    );
   }
 
   // ---- downwards
@@ -229,7 +253,12 @@ export class Stream implements Outbox {
     if (this.#state.tag === 'ended') return;
     this.downlink.append(messageFrame(message));
     if (this.downlink.pendingBytes > DOWNLINK_MAX_BYTES) {
-      this.fail(fault('buffer_overflow', `The client did not read for too long: more than ${DOWNLINK_MAX_BYTES} bytes wait for it. The run can be resumed from its last checkpoint.`));
+      this.fail(
+        fault(
+          'buffer_overflow',
+          `The client did not read for too long: more than ${DOWNLINK_MAX_BYTES} bytes wait for it. The run can be resumed from its last checkpoint.`,
+        ),
+      );
     }
   }
 

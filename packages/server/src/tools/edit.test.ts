@@ -56,10 +56,21 @@ describe('Write', () => {
 
   it('takes a read error that says so for a missing file, and no other (R31)', async () => {
     const files: Record<string, string> = {};
-    const saying = (error: string): Script => ({ ...disk(files), read: ({ path }) => ({ case: 'error', value: { path, error } }) });
-    const made = await runTool(writeTool, { path: 'a', contents: 'x' }, scriptedCall(saying("ENOENT: no such file or directory, open 'a'")));
+    const saying = (error: string): Script => ({
+      ...disk(files),
+      read: ({ path }) => ({ case: 'error', value: { path, error } }),
+    });
+    const made = await runTool(
+      writeTool,
+      { path: 'a', contents: 'x' },
+      scriptedCall(saying("ENOENT: no such file or directory, open 'a'")),
+    );
     expect([made.isError, files]).toEqual([false, { '/ws/a': 'x' }]);
-    const refused = await runTool(writeTool, { path: 'b', contents: 'x' }, scriptedCall(saying('EIO: input/output error')));
+    const refused = await runTool(
+      writeTool,
+      { path: 'b', contents: 'x' },
+      scriptedCall(saying('EIO: input/output error')),
+    );
     expect([refused.isError, Object.keys(files)]).toEqual([true, ['/ws/a']]);
   });
 

@@ -8,10 +8,16 @@ import { pendingCalls, runRound } from '../tool-round.ts';
 import type { Turn } from '../turn.ts';
 
 /** `resume_action`: goes on where a checkpoint stood; runs what is pending, repeats nothing that has a result (R48, R49, F65). */
-export async function resumeAction(turn: Turn, pending: { batch: PendingBatch | undefined; unreadable: number }): Promise<void> {
+export async function resumeAction(
+  turn: Turn,
+  pending: { batch: PendingBatch | undefined; unreadable: number },
+): Promise<void> {
   const { history, checkpoint, blobs, services, tools, request, identity, account } = turn.parts;
   if (history.messages.length === 0) {
-    throw fault('bad_request', 'resume_action came without a conversation: its state holds no messages. Send a user_message_action.');
+    throw fault(
+      'bad_request',
+      'resume_action came without a conversation: its state holds no messages. Send a user_message_action.',
+    );
   }
   turn.turns = await Turns.resume(blobs, checkpoint.state.turns);
   if (history.messages[0]?.role !== 'system') addPrompt(history, request, undefined, services.clock.now());

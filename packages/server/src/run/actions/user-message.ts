@@ -44,7 +44,8 @@ async function closePending(turn: Turn, action: UserMessageAction, batch: Pendin
   turn.turns = await Turns.resume(blobs, checkpoint.state.turns);
   const resolutions = clientResolutions(action.interruptedPendingToolCallResolutions);
   const calls = pendingCalls(tools, batch).map(call => {
-    const known = call.tool && resolutions.get(call.callId)?.(call.tool, call.args, { callId: call.callId, facts: services.facts });
+    const known =
+      call.tool && resolutions.get(call.callId)?.(call.tool, call.args, { callId: call.callId, facts: services.facts });
     return known ? { ...call, known } : call;
   });
   turn.settle(batch.message, await runRound(calls, services, 'ledger'));
