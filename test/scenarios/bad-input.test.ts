@@ -402,6 +402,8 @@ describe('a provider that is not there', () => {
     await peer.finish();
     expect(peer.fault!.code).toBe('unavailable');
     expect(peer.fault!.detail).toContain(new URL(baseUrl).host);
+    // our own tries were enough: only a person can mend an address where nobody is
+    expect(peer.fault).toMatchObject({ retryable: false, additionalInfo: { provider_unreachable: 'true' } });
     expect(JSON.stringify([peer.fault, peer.fault!.detail, server.log]).includes('provider-key-do-not-leak')).toBe(
       false,
     );

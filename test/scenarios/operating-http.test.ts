@@ -105,6 +105,16 @@ describe.each(transports)('a server for this machine, over %s', transport => {
     expect(server.load.streams).toBe(before);
   });
 
+  it('tells whoever opens the address what it is, and 404 where there is nothing to get', async () => {
+    const root = await fetchWhole({ url: server.url, path: '/', method: 'GET', transport });
+    expect([root.status, json(root.body)]).toEqual([
+      200,
+      expect.objectContaining({ name: 'tandem', health: '/healthz' }),
+    ]);
+    const nothing = await fetchWhole({ url: server.url, path: '/favicon.ico', method: 'GET', transport });
+    expect([nothing.status, json(nothing.body).code]).toEqual([404, 'unimplemented']);
+  });
+
   it('[product-unimplemented] answers the housekeeping of stock clients with an empty success at once (F19)', async () => {
     const paths = [
       'DashboardService/GetUserPrivacyMode',
@@ -132,6 +142,16 @@ describe.each(transports)('a server for this machine, over %s', transport => {
     }
   });
 
+  it('tells whoever opens the address what it is, and 404 where there is nothing to get', async () => {
+    const root = await fetchWhole({ url: server.url, path: '/', method: 'GET', transport });
+    expect([root.status, json(root.body)]).toEqual([
+      200,
+      expect.objectContaining({ name: 'tandem', health: '/healthz' }),
+    ]);
+    const nothing = await fetchWhole({ url: server.url, path: '/favicon.ico', method: 'GET', transport });
+    expect([nothing.status, json(nothing.body).code]).toEqual([404, 'unimplemented']);
+  });
+
   it('[product-unimplemented] answers every other call with unimplemented, in the form the call can read', async () => {
     for (const path of [
       '/agent.v1.AgentService/NoSuchMethod',
@@ -139,7 +159,6 @@ describe.each(transports)('a server for this machine, over %s', transport => {
       '/constructor',
       '/__proto__',
       '/%00%ff',
-      '/',
     ]) {
       const unary = await call('POST', path, unaryHeaders());
       expect([path, unary.status, json(unary.body).code]).toEqual([path, 501, 'unimplemented']);

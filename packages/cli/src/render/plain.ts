@@ -141,7 +141,7 @@ export function createPlainRender(options: PlainOptions): Render {
         return line(paint.faint(`› ${plainLine(event.text, NOTICE_CHARACTERS)}`));
       case 'retry': {
         const wait = (event.delayMs / 1000).toFixed(1);
-        return aside(paint.faint(`${plainLine(event.reason, NOTICE_CHARACTERS)}; trying again in ${wait} s`));
+        return aside(paint.faint(`${plainLine(event.reason, NOTICE_CHARACTERS)} Trying again in ${wait} s.`));
       }
       case 'end':
         return aside(endLine(event, now() - startedAt, paint));

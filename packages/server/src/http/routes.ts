@@ -53,6 +53,15 @@ const posts: Readonly<Record<string, Route>> = {
 };
 
 const gets: Readonly<Record<string, Route>> = {
+  // whoever opens the address in a browser should see what it is
+  '/'(_, response) {
+    replyJson(response, 200, {
+      name: 'tandem',
+      protocol: 'Agent Bidi / RunSSE',
+      models: '/v1/models',
+      health: '/healthz',
+    });
+  },
   '/v1/models'(request, response, { authenticator, catalogue }) {
     authenticator.authenticate(bearerOf(request));
     replyJson(response, 200, modelItems(catalogue));
@@ -114,7 +123,9 @@ async function route(request: Request, response: Response, context: RouteContext
     const json = /json/.test(String(request.headers['content-type'] ?? ''));
     return json ? replyJson(response, 200, {}) : reply(response, 200, 'application/proto');
   }
-  replyToCall(request, response, fault('unimplemented', `${path} is not something this server knows.`));
+  const unknown = fault('unimplemented', `${path} is not something this server knows.`);
+  if (request.method === 'POST') replyToCall(request, response, unknown);
+  else replyFault(response, unknown, 404);
 }
 
 /** A failure in the form that the call can read: an end frame under HTTP 200 for a streaming call (R6), else a unary error. */

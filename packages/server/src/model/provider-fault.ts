@@ -40,10 +40,18 @@ export function faultOfTransport(error: unknown, facts: ProviderFacts): Fault {
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return fault('provider_silent', `${facts.name} at ${facts.address} did not answer: ${said}`, { retryable: true });
   }
-  return fault('provider_unavailable', `The connection to ${facts.name} at ${facts.address} failed: ${said}`, {
+  const isUnreachable = UNREACHABLE.has(code ?? '') || said === 'bad port';
+  const hint = isUnreachable ? ' Is it running, and is its address right? "tandem doctor" looks.' : '';
+  return fault('provider_unavailable', `The connection to ${facts.name} at ${facts.address} failed: ${said}.${hint}`, {
     retryable: true,
+    ...(isUnreachable ? { additionalInfo: { [UNREACHABLE_INFO]: 'true' } } : {}),
   });
 }
+
+/** Nobody is there, or the name is nobody's: a person has to look, and no client should try for minutes. */
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EADDRNOTAVAIL', 'ERR_INVALID_URL']);
+/** In `additional_info` of a fault whose provider could not be reached at all. */
+export const UNREACHABLE_INFO = 'provider_unreachable';
 
 /**
  * The failure that an HTTP answer means (R55).

@@ -6,6 +6,7 @@ import type { Identity } from '../identity.ts';
 import { FIRST_RETRY_MS, LONGEST_RETRY_AFTER_MS, LONGEST_RETRY_MS } from './limits.ts';
 import type { Model, ModelEvent, ModelRequest } from './port.ts';
 import type { CallLimits } from './silence.ts';
+import { UNREACHABLE_INFO } from './provider-fault.ts';
 import { watchSilence } from './silence.ts';
 
 export type { CallLimits } from './silence.ts';
@@ -90,9 +91,12 @@ function endedEmpty(model: Model): Fault {
   return fault('provider_unavailable', detail, { retryable: true });
 }
 
-/** A client may replay the turn after an overload, but not after a rate limit: it would not wait as it is asked to. */
+/**
+ * A client may replay the turn after an overload, but not after a rate limit, since it would not wait as it is asked to, and not
+ * when nobody was there at all: only a person can mend that.
+ */
 function afterTries(failure: Fault, tries: number): Fault {
   const detail = tries > 1 ? `${failure.detail}\n${tries} tries failed.` : failure.detail;
-  const retryable = failure.name_ !== 'provider_rate_limited';
+  const retryable = failure.name_ !== 'provider_rate_limited' && failure.additionalInfo[UNREACHABLE_INFO] === undefined;
   return fault(failure.name_, detail, { retryable, additionalInfo: failure.additionalInfo, cause: failure });
 }
