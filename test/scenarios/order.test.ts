@@ -68,7 +68,11 @@ describe.each(transports)('order over %s', transport => {
         peer.seqno += 4;
         const event = (at: number, value: object) =>
           exec.reply({ case: 'shellStream', value: { event: value as never } }, { seqno: first + at });
-        await event(3, { case: 'exit', value: { code: 0 } });
+        // an end that overtook output waits for it, but its acknowledgement not for long (R7)
+        const ended = event(3, { case: 'exit', value: { code: 0 } });
+        await clock.untilTimer(1_000);
+        clock.advance(1_000);
+        await ended;
         await event(1, { case: 'stdout', value: { data: 'one\n' } });
         await event(2, { case: 'stdout', value: { data: 'two\n' } });
         expect(peer.all('update.toolCallCompleted')).toEqual([]);

@@ -51,3 +51,5 @@ export const CONNECTION_SILENCE_MS = 30_000;
 export const BODY_MS = 120_000;
 /** What is left of a request body that was refused may take this long; then its connection is cut. */
 export const LEFT_OVER_MS = 5_000;
+/** How long the end of a command waits for output that it overtook: appends overtake each other by milliseconds. */
+export const EARLY_END_MS = 1_000;

@@ -9,7 +9,7 @@ import type {
 import { endsShellStream } from '../bridge/exec-answer.ts';
 import type { Outbox } from '../bridge/outbox.ts';
 import type { Clock } from '../clock.ts';
-import { DOWNLINK_MAX_BYTES, DOWNLINK_PAUSE_BYTES, HEARTBEAT_AFTER_MS } from '../limits.ts';
+import { EARLY_END_MS, DOWNLINK_MAX_BYTES, DOWNLINK_PAUSE_BYTES, HEARTBEAT_AFTER_MS } from '../limits.ts';
 import type { Log } from '../observe/log.ts';
 import type { Run } from '../run/run.ts';
 import type { RequestHeaders } from './request-headers.ts';
@@ -142,16 +142,21 @@ export class Stream implements Outbox {
 
   /**
    * The end of a command that overtook some of its output. The ledger takes an end for a whole result, so it gets it only when
-   * what comes before is there: if that never comes, the command has no result.
+   * what comes before is there: if that never comes, the command has no result, rather than one that lacks output unseen. No
+   * append waits long for its acknowledgement, though (R7): this one is given after a moment even so.
    */
   #recordWhenDue(push: (due: () => void) => void, answer: ExecClientMessage, seqno: number): Promise<void> {
     return new Promise((resolve, reject) => {
+      const stopWaiting = this.#clock.after(EARLY_END_MS, resolve);
       this.#early.add(resolve);
       push(() => {
+        stopWaiting();
         this.#early.delete(resolve);
         (this.run?.exec.record(answer, seqno) ?? Promise.resolve()).then(resolve, reject);
       });
-      if (!this.#inbox.has(seqno)) resolve(); // it was too much or too far, and will never be due
+      if (this.#inbox.has(seqno)) return;
+      stopWaiting();
+      resolve(); // it was too much or too far, and will never be due
     });
   }
 
