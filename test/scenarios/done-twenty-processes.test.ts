@@ -14,20 +14,15 @@ const TURNS = 20;
 const RESTARTS = new Set([7, 14]);
 
 /** One `tandem run` in a process of its own; resolves with its last line, the end event. */
-async function runTurn(url: string, folder: string, prompt: string, more: string[]): Promise<{ outcome: string; text: string }> {
+async function runTurn(
+  url: string,
+  folder: string,
+  prompt: string,
+  more: string[],
+): Promise<{ outcome: string; error?: { message: string } }> {
   const home = join(folder, 'home');
   const args = ['--conditions=tandem-source', join(repository, 'packages/cli/bin/tandem.js'), 'run', prompt];
-  const flags = [
-    '--server',
-    url,
-    '--continue',
-    '--cwd',
-    join(folder, 'ws'),
-    '--output',
-    'json',
-    '--permission',
-    'auto',
-  ];
+  const flags = ['--server', url, '--cwd', join(folder, 'ws'), '--output', 'json', '--permission', 'auto'];
   const env = { PATH: process.env['PATH'], HOME: home, LANG: 'C.UTF-8' };
   const child = spawn(process.execPath, [...args, ...flags, ...more], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, errors] = ['', ''];
@@ -35,7 +30,7 @@ async function runTurn(url: string, folder: string, prompt: string, more: string
   child.stderr.on('data', (piece: Buffer) => (errors += piece.toString('utf8')));
   await once(child, 'close');
   if (out === '') throw new Error(`tandem run said nothing: ${errors}`);
-  return JSON.parse(out) as { outcome: string; text: string };
+  return JSON.parse(out) as { outcome: string; error?: { message: string } };
 }
 
 it(
@@ -69,7 +64,7 @@ it(
           await server.start();
         }
         const end = await runTurn(server.url, folder, `question number ${turn}.`, turn === 1 ? [] : ['--continue']);
-        expect(end.outcome, `turn ${turn}`).toBe('ended');
+        expect([turn, end.outcome, end.error?.message]).toEqual([turn, 'ended', undefined]);
       }
       expect(brokenPrefix(provider.requests)).toBeUndefined();
       const last = provider.requests.at(-1)!;
