@@ -3,11 +3,12 @@
 //   npm run generate              writes gen/
 //   npm run generate -- --check   fails when gen/ is not what proto/ gives
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { mergeSchema } from './merge-schema.js';
 
 const require = createRequire(import.meta.url);
 const protocol = fileURLToPath(new URL('../packages/protocol', import.meta.url));
@@ -36,11 +37,21 @@ function generateInto(out) {
   // buf's own launcher asks for `node` by name: the one that runs this script must be found first.
   const PATH = dirname(process.execPath) + delimiter + (process.env.PATH ?? '');
   const buf = commandFile('@bufbuild/buf', 'buf');
-  execFileSync(process.execPath, [buf, 'generate', 'proto', '--template', JSON.stringify(template)], {
-    cwd: protocol,
-    env: { ...process.env, PATH },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  const runBuf = args =>
+    execFileSync(process.execPath, [buf, ...args], {
+      cwd: protocol,
+      env: { ...process.env, PATH },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+  const work = mkdtempSync(join(tmpdir(), 'tandem-schema-'));
+  try {
+    const image = join(work, 'image.binpb');
+    runBuf(['build', 'proto', '-o', image]);
+    writeFileSync(image, mergeSchema(readFileSync(image)));
+    runBuf(['generate', image, '--template', JSON.stringify(template)]);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
 }
 
 /** Relative path to text, of every file under a folder that may be missing. */

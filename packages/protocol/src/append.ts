@@ -1,7 +1,7 @@
 import { create, fromBinary, protoInt64, toBinary } from '@bufbuild/protobuf';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { AgentClientMessageSchema } from '../gen/agent/v1/run_pb.js';
-import type { AgentClientMessage } from '../gen/agent/v1/run_pb.js';
+import { AgentClientMessageSchema } from '../gen/agent/v1/schema_pb.js';
+import type { AgentClientMessage } from '../gen/agent/v1/schema_pb.js';
 import { BidiAppendRequestSchema, BidiRequestIdSchema } from '../gen/aiserver/v1/bidi_pb.js';
 import type { Fault } from './fault.ts';
 import { fault } from './fault.ts';

@@ -19,8 +19,8 @@ describe('encodeEndStream', () => {
     expect(payload.error.message).toBe('A newer run took over.');
     const [detail] = payload.error.details;
     expect(detail.type).toBe('aiserver.v1.ErrorDetails');
-    // error 29; details { title, detail, is_retryable false, show_request_id false }
-    const words = '0a0a53757065727365646564' + '1216' + '41206e657765722072756e20746f6f6b206f7665722e' + '20002800';
+    // error 29; details { title, detail, is_retryable false, show_request_id true }
+    const words = '0a0a53757065727365646564' + '1216' + '41206e657765722072756e20746f6f6b206f7665722e' + '20002801';
     expect(Buffer.from(detail.value, 'base64').toString('hex')).toBe('081d' + '1228' + words);
     expect(detail.value).not.toContain('=');
     expect(detail.debug.details.isRetryable).toBe(false);

@@ -77,7 +77,7 @@ function errorToJson(failure: Fault): ErrorJson {
       title: failure.title,
       detail: failure.detail,
       isRetryable: failure.retryable,
-      showRequestId: failure.code === 'internal' || failure.code === 'unavailable',
+      showRequestId: failure.code !== 'canceled', // who asks what went wrong needs the id of the request (F88)
       additionalInfo: failure.additionalInfo,
     },
   });

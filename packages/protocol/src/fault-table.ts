@@ -77,7 +77,7 @@ export const faults = {
     error: Kind.BAD_MODEL_NAME,
     retryable: false,
     title: 'Unknown model',
-    when: 'A run asks for a model that no provider offers; the text names the nearest ones.',
+    when: 'A run asks for a model that no provider offers, and the text names the nearest ones; or the provider itself does not have it.',
   },
   conversation_too_long: {
     code: 'invalid_argument',
@@ -106,6 +106,20 @@ export const faults = {
     retryable: false,
     title: 'Provider refused the key',
     when: 'The key for the provider is missing, wrong or not allowed to use the model.',
+  },
+  credentials_refused: {
+    code: 'permission_denied',
+    error: Kind.BAD_USER_API_KEY,
+    retryable: false,
+    title: 'Own key not taken',
+    when: 'A run brings credentials, or an address for them, that the policy of the server does not allow (§6).',
+  },
+  budget_spent: {
+    code: 'resource_exhausted',
+    error: Kind.CUSTOM_MESSAGE,
+    retryable: false,
+    title: 'Budget spent',
+    when: 'The key has spent what the config gives it for the day or the month; the run stops before its next model call.',
   },
   provider_refused_request: {
     code: 'failed_precondition',

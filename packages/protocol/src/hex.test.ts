@@ -26,3 +26,14 @@ it('says where a text stops being hex', () => {
   expect(decodeHex('000 ')).toEqual({ kind: 'bad-digit', at: 3, byte: 0x20 });
   expect(decodeHex('0x')).toEqual({ kind: 'bad-digit', at: 1, byte: 0x78 });
 });
+
+it('reads long texts as strictly as short ones', () => {
+  const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => i * 7);
+  const digits = new TextEncoder().encode(encodeHex(bytes));
+  expect(Buffer.compare(decodeHexDigits(digits) as Uint8Array, bytes)).toBe(0);
+  for (const at of [0, 1, 999, 65_535, 65_536, 100_001, digits.length - 1]) {
+    const flawed = digits.slice();
+    flawed[at] = 0x67;
+    expect(decodeHexDigits(flawed)).toEqual({ kind: 'bad-digit', at, byte: 0x67 });
+  }
+});

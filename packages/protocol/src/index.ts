@@ -1,4 +1,4 @@
-/** What both sides of the protocol share: the wire without any I/O. The messages are in `./agent` and `./aiserver`. */
+/** What both sides of the protocol share: the wire without any I/O. The messages are in `./agent` and `./aiserver`, all of them by name in `./schema`. */
 export { decodeAppend, encodeAppend } from './append.ts';
 export type { Append, AppendForm } from './append.ts';
 export { BLOB_ID_BYTES, blobKey, collectBlobIds, collectBlobLinks, isBlobId } from './blob.ts';
@@ -33,5 +33,4 @@ export type { WireJsonOptions } from './json.ts';
 export { appendBodyBytes, limits } from './limits.ts';
 export { execAnswers, fitsExec, fitsKv, fitsQuery, kvAnswers, queryAnswers } from './pairing.ts';
 export type { ExecAnswer, ExecQuestion, KvAnswer, KvQuestion, QueryAnswer, QueryQuestion } from './pairing.ts';
-export { messageSchemas } from './schema.ts';
 export { REDACTED, scrub } from './scrub.ts';

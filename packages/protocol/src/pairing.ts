@@ -1,6 +1,11 @@
-import type { ExecClientMessage, ExecServerMessage } from '../gen/agent/v1/exec_pb.js';
-import type { InteractionQuery, InteractionResponse } from '../gen/agent/v1/interaction_query_pb.js';
-import type { KvClientMessage, KvServerMessage } from '../gen/agent/v1/kv_pb.js';
+import type {
+  ExecClientMessage,
+  ExecServerMessage,
+  InteractionQuery,
+  InteractionResponse,
+  KvClientMessage,
+  KvServerMessage,
+} from '../gen/agent/v1/schema_pb.js';
 
 /** What the server may ask by exec, by the name of its branch. §17.2 */
 export type ExecQuestion = NonNullable<ExecServerMessage['message']['case']>;
