@@ -12,8 +12,8 @@ export const ENDED_MS = 60_000;
 export const DOWNLINK_PAUSE_BYTES = 4 * 1024 * 1024;
 /** Unread frames above this end the stream retryably (R19): three messages of the largest size. */
 export const DOWNLINK_MAX_BYTES = 3 * 64 * 1024 * 1024;
-/** Small frames share a slab of this size: a few ticks' worth. A frame that waits for its reader keeps its slab in memory, so not more. */
-export const FRAME_SLAB_BYTES = 16 * 1024;
+/** Small frames share a slab of this size: some thousand deltas. A frame that waits for its reader keeps its slab in memory, so not more. */
+export const FRAME_SLAB_BYTES = 64 * 1024;
 /** A RunSSE request is one request id; nothing honest comes near. */
 export const RUN_SSE_REQUEST_BYTES = 64 * 1024;
 /** Frames above this stay plain: compressing one would hold every other stream for longer than it saves. */
@@ -45,6 +45,8 @@ export const MODEL_CALLS_PER_TURN = 500;
 
 /** How long a draining server waits for its runs before it ends them retryably. */
 export const DRAIN_MS = 30_000;
+/** How long a server that drained waits for its readers to take their last frames: a client that polls is back at once. */
+export const LAST_FRAMES_MS = 2_000;
 /** A connection that says nothing, or sends its head slower than this, is closed. */
 export const CONNECTION_SILENCE_MS = 30_000;
 /** A request body must arrive within this; large prompts over slow links take a while. */

@@ -7,12 +7,17 @@ import type { TlsMaterial } from './http/listen.ts';
 import { routes } from './http/routes.ts';
 import type { Identity } from './identity.ts';
 import { systemIdentity } from './identity.ts';
-import { DRAIN_MS } from './limits.ts';
-import { createCatalogue } from './model/catalogue.ts';
+import { DRAIN_MS, LAST_FRAMES_MS } from './limits.ts';
+import { createCatalogue, modelOf } from './model/catalogue.ts';
+import type { LookupAll } from './model/guarded-fetch.ts';
+import { withOwnKeys } from './model/own-key.ts';
+import { withRoutes } from './model/route.ts';
 import type { Catalogue } from './model/port.ts';
 import type { Log } from './observe/log.ts';
 import { silentLog } from './observe/log.ts';
 import type { Store } from './store/port.ts';
+import { budgetsOf } from './usage/budget.ts';
+import { Meter } from './usage/meter.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { Registry } from './stream/registry.ts';
 
@@ -23,6 +28,8 @@ export interface ServerParts {
   readonly log?: Log;
   readonly catalogue?: Catalogue;
   readonly store?: Store;
+  /** Finds the addresses of a host that a run brought; the system's own resolver when absent. */
+  readonly lookup?: LookupAll;
   /** With it the port speaks TLS: HTTP/2 and HTTP/1.1 by ALPN. */
   readonly tls?: TlsMaterial | undefined;
 }
@@ -49,11 +56,26 @@ export async function startServer(config: Config, parts: ServerParts = {}): Prom
   const started = parts.catalogue
     ? { catalogue: parts.catalogue, notices: [] }
     : await createCatalogue(config, { clock });
-  const { catalogue } = started;
-  const store = parts.store ?? openSqliteStore({ file: config.store.file, clock });
+  const routed = withRoutes(started.catalogue, config.routes ?? {}, config.defaultModel);
+  const catalogue = withOwnKeys(routed, {
+    rule: config.credentials ?? 'allow',
+    providers: config.providers,
+    make: modelOf,
+    clock,
+    lookup: parts.lookup,
+  });
+  const onSwept = (swept: { freedBytes: number; keptBytes: number }) =>
+    log.info(swept, 'the cache of blobs was full; the longest unused are gone');
+  const onSetAside = (path: string) =>
+    log.warn(
+      { path },
+      'the store was broken and is set aside; a new one has begun, and clients give again what they have',
+    );
+  const store = parts.store ?? openSqliteStore({ file: config.store.file, clock, onSwept, onSetAside });
   const { messageBytes, placeholderSeconds, readerGraceSeconds } = config.limits;
+  const budgetOf = budgetsOf(config);
   const registry = new Registry({
-    services: { catalogue, store, clock, identity, log, callLimits: config.limits },
+    services: { catalogue, store, clock, identity, log, callLimits: config.limits, budgetOf },
     limits: { messageBytes, placeholderMs: placeholderSeconds * 1000, readerGraceMs: readerGraceSeconds * 1000 },
   });
   let isReady = true;
@@ -66,6 +88,7 @@ export async function startServer(config: Config, parts: ServerParts = {}): Prom
     door: { host, allowedOrigins, allowedHosts, hasKeys: config.auth.keys.length > 0 },
     log,
     clock,
+    meter: new Meter({ book: store.usage, budgetOf, clock, log }),
     messageBytes,
     isReady: () => isReady,
   });
@@ -89,13 +112,24 @@ export async function startServer(config: Config, parts: ServerParts = {}): Prom
     },
     async close({ drainMs = DRAIN_MS } = {}) {
       isReady = false;
-      const closed = listener.close();
+      // runs that go on need the answers of their clients, which may come on new connections
+      listener.retire();
       await registry.drain(drainMs);
       // the end frames of the last streams are on their way: give them a moment, then cut what is left
-      await Promise.race([closed, new Promise(resolve => setTimeout(resolve, 500))]);
+      if (drainMs > 0) await withinMs(registry.untilRead(), LAST_FRAMES_MS);
+      const closed = listener.close();
+      await withinMs(closed, 500);
       listener.destroy();
       await closed;
       if (!parts.store) await store.close();
     },
   };
+}
+
+/** Waits for a promise, in real time and no longer than this. */
+async function withinMs(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise(resolve => (timer = setTimeout(resolve, ms)));
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
 }

@@ -1,5 +1,6 @@
 import type { AgentServerMessage, InteractionUpdate } from '@tandem/protocol/agent';
-import type { Outbox } from '../src/bridge/outbox.ts';
+import { textMessage } from '../src/bridge/outbox.ts';
+import type { Outbox, TextBranch } from '../src/bridge/outbox.ts';
 import type { Clock } from '../src/clock.ts';
 import type { Log } from '../src/observe/log.ts';
 
@@ -10,6 +11,9 @@ export class RecordedOutbox implements Outbox {
 
   append(message: AgentServerMessage): void {
     this.messages.push(message);
+  }
+  appendText(branch: TextBranch, text: string): void {
+    this.append(textMessage(branch, text));
   }
   ready(): undefined {
     return undefined;

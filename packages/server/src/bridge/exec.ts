@@ -3,6 +3,7 @@ import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import type { ExecQuestion } from '@tandem/protocol';
 import {
   DeleteArgsSchema,
+  DiagnosticsArgsSchema,
   ExecClientMessageSchema,
   ExecServerControlMessageSchema,
   ExecServerMessageSchema,
@@ -17,6 +18,7 @@ import {
 } from '@tandem/protocol/agent';
 import type {
   DeleteResult,
+  DiagnosticsResult,
   ExecClientControlMessage,
   ExecClientMessage,
   ExecServerMessage,
@@ -30,6 +32,7 @@ import type {
   ShellStream,
   WriteResult,
 } from '@tandem/protocol/agent';
+import { breathe } from '../breathe.ts';
 import type { Clock } from '../clock.ts';
 import {
   CLOSED_GRACE_MS,
@@ -62,6 +65,7 @@ export interface Exec {
   delete(args: MessageInitShape<typeof DeleteArgsSchema>): Promise<DeleteResult>;
   grep(args: MessageInitShape<typeof GrepArgsSchema>): Promise<GrepResult>;
   ls(args: MessageInitShape<typeof LsArgsSchema>): Promise<LsResult>;
+  diagnostics(args: MessageInitShape<typeof DiagnosticsArgsSchema>): Promise<DiagnosticsResult>;
   mcp(args: MessageInitShape<typeof McpArgsSchema>): Promise<McpResult>;
   mcpState(args: MessageInitShape<typeof McpStateExecArgsSchema>): Promise<McpStateExecResult>;
   /**
@@ -173,6 +177,7 @@ export class ExecBridge {
       delete: args => ask<DeleteResult>('deleteArgs', DeleteArgsSchema, args, FILES),
       grep: args => ask<GrepResult>('grepArgs', GrepArgsSchema, args, FILES),
       ls: args => ask<LsResult>('lsArgs', LsArgsSchema, args, FILES),
+      diagnostics: args => ask<DiagnosticsResult>('diagnosticsArgs', DiagnosticsArgsSchema, args, FILES),
       mcp: args => ask<McpResult>('mcpArgs', McpArgsSchema, args, MCP),
       mcpState: args => ask<McpStateExecResult>('mcpStateExecArgs', McpStateExecArgsSchema, args, FILES),
       shellStream: (args, onEvent) =>
@@ -271,6 +276,7 @@ export class ExecBridge {
     if (!ends && question.recordedBytes + bytes.length > LEDGER_STREAM_BYTES) return;
     question.recordedBytes += bytes.length;
     const { callId, step, argsHash } = question;
+    await breathe(bytes.length);
     await this.#ledger.recordExec(this.#scope, {
       conversationId: this.#conversationId,
       callId,

@@ -9,10 +9,24 @@ import type { AgentServerMessage, InteractionUpdate } from '@tandem/protocol/age
  */
 export interface Outbox {
   append(message: AgentServerMessage): void;
+  /** Most of what is said: the same as `append` of {@link textMessage}, without an object for every word. */
+  appendText(branch: TextBranch, text: string): void;
   /** Undefined while the reader keeps up; else resolves when it caught up. Model output waits for it. */
   ready(): Promise<void> | undefined;
   /** Undefined while somebody reads; else resolves when a reader comes (R19). New model calls and execs wait for it. */
   reader(): Promise<void> | undefined;
+}
+
+/** The updates that carry what a model says or thinks. */
+export type TextBranch = 'textDelta' | 'thinkingDelta';
+
+/** A piece of what a model says or thinks (§16). */
+export function textMessage(branch: TextBranch, text: string): AgentServerMessage {
+  return updateMessage(
+    branch === 'textDelta'
+      ? { case: branch, value: { $typeName: 'agent.v1.TextDeltaUpdate', text, isServerNotice: false } }
+      : { case: branch, value: { $typeName: 'agent.v1.ThinkingDeltaUpdate', text } },
+  );
 }
 
 /** Wraps an update in its root message (§16). */

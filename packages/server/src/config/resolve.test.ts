@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CompatibleProvider } from './config.ts';
+import type { RemoteProvider } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigPlace } from './resolve.ts';
 import { resolveConfig } from './resolve.ts';
@@ -57,6 +57,14 @@ limits: { messageBytes: 1048576 }
 `;
 
 describe('a config file', () => {
+  test.each(['', '# later\n', '{}'])('[bad-config-empty] that says nothing is told of: %j', async text => {
+    const { notices, source, providers } = await resolveText(text);
+    expect(notices[0]).toBe(`The config ${source} says nothing, so providers come from the environment.`);
+    expect(notices[1]).toContain('demo model answers');
+    expect(providers).toEqual([{ name: 'demo', type: 'demo' }]);
+    expect((await resolveText('listen: { port: 1 }')).notices.join()).not.toContain('says nothing');
+  });
+
   test('is read whole, with the environment in it', async () => {
     const config = await resolveText(WHOLE, { MY_KEY: 'sk-abcdefgh12345', TEAM: 'one' });
     expect(config).toMatchObject({
@@ -71,7 +79,7 @@ describe('a config file', () => {
       limits: { messageBytes: 1048576, readerGraceSeconds: 15, providerAttempts: 4 },
       source: join(cwd, 'tandem.yaml'),
     });
-    const local = config.providers[0] as CompatibleProvider;
+    const local = config.providers[0] as RemoteProvider;
     expect([local.apiKey?.reveal(), local.headers['x-team']?.reveal()]).toEqual(['sk-abcdefgh12345', 'blue one']);
     expect(local.models[0]?.parameters).toEqual([
       { id: 'effort', values: [{ value: 'low' }, { value: 'high', displayName: 'High' }] },
@@ -129,7 +137,7 @@ describe('a config file', () => {
 
 describe('a wrong config file is refused', () => {
   test.each([
-    ['a wrong type', 'listen: { port: many }', 'listen.port: expected number, found "many"'],
+    ['a wrong type', 'listen: { port: many }', 'listen.port: expected a number, found "many"'],
     ['a number out of range', 'listen: { port: 70000 }', 'listen.port: expected 65535 or less, found 70000'],
     ['a limit out of range', 'limits: { messageBytes: 3 }', 'limits.messageBytes: expected 65536 or more, found 3'],
     ['an unknown key', 'lisen: {}', 'lisen: unknown key, did you mean listen?'],
@@ -142,17 +150,28 @@ describe('a wrong config file is refused', () => {
     [
       'a missing key',
       'providers: { x: { type: openai-compatible } }',
-      'providers.x.baseUrl: expected string, found nothing',
+      'providers.x.baseUrl: expected a text, found nothing',
+    ],
+    ['a type nobody knows', 'providers: { x: { type: magic } }', 'lmstudio, llama.cpp, demo, found "magic"'],
+    [
+      'a hosted type without a key',
+      'providers: { x: { type: anthropic } }',
+      'providers.x.apiKey: expected a key, such as ${ANTHROPIC_API_KEY}, found nothing',
     ],
     [
-      'a type nobody knows',
-      'providers: { x: { type: magic } }',
-      'providers.x.type: expected openai-compatible or demo, found "magic"',
+      'a type whose address each customer has to give',
+      'providers: { x: { type: azure, apiKey: k } }',
+      'providers.x.baseUrl: expected a text, found nothing',
     ],
     [
-      'a type that comes later',
-      'providers: { x: { type: bedrock } }',
-      'providers.x: the type bedrock comes in a later version; openai-compatible and demo work now',
+      'half a key of AWS',
+      'providers: { x: { type: bedrock, region: us-east-1, accessKeyId: AKIA } }',
+      'providers.x.secretAccessKey: expected both halves of the key, found one',
+    ],
+    [
+      'no key of AWS',
+      'providers: { x: { type: bedrock, region: us-east-1 } }',
+      'providers.x.accessKeyId: expected accessKeyId and secretAccessKey, or an apiKey',
     ],
     [
       'an address that is none',
@@ -167,7 +186,7 @@ describe('a wrong config file is refused', () => {
     [
       'a hash that YAML takes for a number',
       'auth: { keys: [{ name: a, sha256: 12 }] }',
-      'auth.keys[0].sha256: expected string, found 12 without quotes',
+      'auth.keys[0].sha256: expected a text, found 12 without quotes',
     ],
     [
       'an unset variable',
@@ -182,19 +201,44 @@ describe('a wrong config file is refused', () => {
     ],
     ['no provider at all', 'providers: {}', 'providers: expected at least one provider, found none'],
     ['text that is no YAML', 'listen: [', 'cannot be read:'],
+    ['a key that stands twice', '{"providers":{"d":{"type":"demo"},"d":{"type":"demo"}}}', 'Map keys must be unique'],
+    [
+      'a text that is too long to show, with its end in sight',
+      `store: { url: "postgres://${'x'.repeat(100)}" }`,
+      `found "postgres://${'x'.repeat(68)}…" (111 characters)`,
+    ],
+    [
+      'a value of the wrong kind',
+      'providers: { x: { type: openai-compatible, baseUrl: "http://x", models: [{ id: m, parameters: [{ id: effort, values: [3] }] }] }, y: }',
+      'values[0]: expected a text, or an object with the key value, found 3',
+    ],
+    ['nothing where an object belongs', 'providers:\n  x:\n', 'providers.x: expected an object, found nothing'],
     [
       'a provider name with a slash',
       'providers: { a/b: { type: demo } }',
       'providers["a/b"]: expected letters, digits, dots, dashes and underscores, found "a/b"',
     ],
-    ['a list', '- 1', 'the file: expected object, found a list'],
+    ['a list', '- 1', 'the file: expected an object, found a list'],
   ])('[product-config-unknown-key] for %s', async (_, text, message) => {
     expect(await refusal(text, { EMPTY: '' })).toContain(message);
   });
 
+  test.each([
+    ['a: { k: ${LOCAL_KEY} }', 'line 1, column 10'],
+    ['providers:\n  x: {\n    apiKey: ${LOCAL_KEY}\n  }', 'line 3, column 14'],
+    ['a: [ ${LOCAL_KEY} ]', 'line 1, column 7'],
+    ['a: { k: x${LOCAL_KEY} }', 'line 1, column 11'],
+  ])('[bad-config-variable-unquoted] of %j with the quotes that are missing', async (text, place) => {
+    expect(await refusal(text, { LOCAL_KEY: 'hunter2hunter2' })).toBe(
+      `The config ${join(cwd, 'tandem.yaml')}, ${place} cannot be read: inside { } and [ ] a variable stands in quotes. Write "\${LOCAL_KEY}" there.`,
+    );
+  });
+
   test('without quoting a file that cannot be parsed', async () => {
     const message = await refusal('providers:\n  x: { apiKey: hunter2hunter2\n  y: 3');
-    expect(message).toMatch(/cannot be read: .* at line \d+, column \d+\.$/);
+    expect(message).toMatch(
+      /^The config \S+, line 3, column 3 cannot be read: [^.]+\. Look there and on the line before it: indent with spaces/,
+    );
     expect(message).not.toContain('hunter2');
   });
 
@@ -203,7 +247,7 @@ describe('a wrong config file is refused', () => {
       'listen: { port: -1 }\nproviders: { x: { type: openai-compatible, baseUrl: "http://x", apiKey: [hunter2hunter2], headers: { a: { b: hunter2hunter2 } } } }',
     );
     expect(message.split('\n')).toHaveLength(4);
-    expect(message).toContain('providers.x.apiKey: expected string, found [redacted]');
+    expect(message).toContain('providers.x.apiKey: expected a text, found [redacted]');
     expect(message).not.toContain('hunter2');
   });
 
@@ -228,18 +272,20 @@ describe('without a file', () => {
       OPENAI_API_KEY: 'sk-1',
       OPENROUTER_API_KEY: 'sk-2',
       GEMINI_API_KEY: 'AI',
+      ANTHROPIC_API_KEY: 'sk-ant',
     });
-    expect(names).toEqual(['openai', 'openrouter', 'gemini']);
+    expect(names).toEqual(['openai', 'anthropic', 'openrouter', 'gemini']);
     expect(source).toBe('the environment');
-    expect((providers[2] as CompatibleProvider).baseUrl).toBe(
-      'https://generativelanguage.googleapis.com/v1beta/openai',
-    );
-    expect((providers[0] as CompatibleProvider).apiKey?.reveal()).toBe('sk-1');
+    expect(providers[3]).toMatchObject({
+      type: 'google',
+      baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    });
+    expect((providers[0] as RemoteProvider).apiKey?.reveal()).toBe('sk-1');
   });
 
   test('an address of the environment moves OpenAI', async () => {
     const { providers } = await providersOf({ OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'http://127.0.0.1:5/v1' });
-    expect(providers[0]).toMatchObject({ baseUrl: 'http://127.0.0.1:5/v1' });
+    expect(providers[0]).toMatchObject({ type: 'openai-compatible', baseUrl: 'http://127.0.0.1:5/v1' });
   });
 
   test('local servers that answer are used', async () => {
@@ -250,12 +296,5 @@ describe('without a file', () => {
     const { names, said } = await providersOf({});
     expect(names).toEqual(['demo']);
     expect(said).toContain('demo model answers');
-  });
-
-  test('a key for a provider that comes later is told, and the demo model answers', async () => {
-    const { names, said } = await providersOf({ ANTHROPIC_API_KEY: 'sk-ant-12345678' });
-    expect(names).toEqual(['demo']);
-    expect(said).toContain('anthropic come in a later version');
-    expect(said).not.toContain('12345678');
   });
 });

@@ -29,7 +29,7 @@ const DEFAULT_PORT = 7788;
 export async function resolveConfig(place: ConfigPlace): Promise<Config> {
   const { env } = place;
   const file = await findConfigFile(place);
-  const settings: FileSettings = file ? (await import('./read.ts')).readConfigFile(file, env) : { keys: [] };
+  const settings: FileSettings = file ? await (await import('./read.ts')).readConfigFile(file, env) : { keys: [] };
   const fromEnvironment = settings.providers ? undefined : await providersOfEnvironment(env, place.probe);
   const providers = settings.providers ?? fromEnvironment?.providers ?? [];
   const source = file?.path ?? ENVIRONMENT;
@@ -49,9 +49,15 @@ export async function resolveConfig(place: ConfigPlace): Promise<Config> {
     ...(settings.defaultModel !== undefined && { defaultModel: settings.defaultModel }),
     auth: { keys: settings.keys },
     store: { file: settings.storeFile ?? defaultStore(env) },
+    ...(settings.routes && { routes: settings.routes }),
+    ...(settings.budget && { budget: settings.budget }),
+    ...(settings.credentials !== undefined && { credentials: settings.credentials }),
     limits: { ...DEFAULT_LIMITS, ...withoutUndefined(settings.limits ?? {}) },
     source,
-    notices: fromEnvironment?.notices ?? [],
+    notices: [
+      ...(settings.isEmpty ? [`The config ${source} says nothing, so providers come from the environment.`] : []),
+      ...(fromEnvironment?.notices ?? []),
+    ],
   };
   if (!isLoopback(config.listen.host) && config.auth.keys.length === 0) {
     throw new ConfigError(

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.ts';
+import type { RemoteType } from './provider-types.ts';
+import { PROVIDER_TYPE, providerTypeOf } from './provider-types.ts';
 
 const name = z.string().min(1);
 /** A name in front of the slash of `provider/id`. */
@@ -25,35 +27,107 @@ const parameter = z.strictObject({
   values: z.array(value).min(1),
 });
 
+/** Money, in what `currency` says. */
+const money = z.number().min(0);
+const currency = z.string().regex(/^[A-Z]{3}$/, 'expected a currency of three capital letters, such as USD');
+
+/** Money a million tokens. */
+const rates = {
+  input: money,
+  output: money,
+  cacheRead: money.optional(),
+  cacheWrite: money.optional(),
+};
+
+/** The price of a model; a tier holds for the whole of each call whose prompt has more tokens than `above`. */
+const priceSchema = z.strictObject({
+  ...rates,
+  tiers: z
+    .array(z.strictObject({ above: tokens, ...rates }))
+    .transform(tiers => tiers.toSorted((a, b) => a.above - b.above)) // the last that holds is the one that counts
+    .optional(),
+  currency: currency.optional(),
+  date: z.string().optional(),
+});
+
+const budgetSchema = z.strictObject({
+  amount: z.number().positive(),
+  currency: currency.default('USD'),
+  per: z.enum(['day', 'month']),
+});
+
 /** One model of a provider. What is not said is assumed small. */
 const modelSchema = z.strictObject({
   id: name,
   name: name.optional(),
   description: z.string().optional(),
+  fallback: z.array(name).optional(),
   contextWindow: tokens.optional(),
   maxOutput: tokens.optional(),
   vision: z.boolean().optional(),
   aliases: z.array(name).optional(),
   parameters: z.array(parameter).optional(),
+  maxMode: z.strictObject({ contextWindow: tokens.optional(), maxOutput: tokens.optional() }).optional(),
+  price: priceSchema.optional(),
 });
 
-/** Provider types that work now. */
-export const PROVIDER_TYPES = ['openai-compatible', 'demo'] as const;
+/** The values of `type`, best known first. */
+export const PROVIDER_TYPES: readonly string[] = [...Object.keys(PROVIDER_TYPE), 'demo'];
 
-/** Provider types that the config already knows and that work in a later version. */
-export const LATER_PROVIDER_TYPES = ['openai', 'openai-chat', 'anthropic', 'google', 'azure', 'bedrock'] as const;
-
-const compatibleSchema = z.strictObject({
-  type: z.literal('openai-compatible'),
-  baseUrl: address,
+const remote = {
+  concurrency: z.preprocess(digitsAsNumber, z.int().min(1).max(10_000)).optional(),
   apiKey: z.string().min(1).optional(),
   headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'expected a header name'), z.string()).optional(),
   models: z.array(modelSchema).optional(),
+};
+
+const withAddress = z.strictObject({
+  type: z.literal(typesWhere(type => type.baseUrl === undefined && type.wire !== 'converse')),
+  baseUrl: address,
+  ...remote,
 });
+
+const withKnownAddress = z.strictObject({
+  type: z.literal(typesWhere(type => type.baseUrl !== undefined)),
+  baseUrl: address.optional(),
+  ...remote,
+});
+
+const bedrockSchema = z.strictObject({
+  type: z.literal('bedrock'),
+  region: z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'expected a region such as us-east-1'),
+  accessKeyId: name.optional(),
+  secretAccessKey: name.optional(),
+  sessionToken: name.optional(),
+  baseUrl: address.optional(),
+  ...remote,
+});
+
+function typesWhere(fits: (type: ReturnType<typeof providerTypeOf>) => boolean): RemoteType[] {
+  return (Object.keys(PROVIDER_TYPE) as RemoteType[]).filter(type => fits(providerTypeOf(type)));
+}
 
 const demoSchema = z.strictObject({ type: z.literal('demo') });
 
-const providerSchema = z.discriminatedUnion('type', [compatibleSchema, demoSchema]);
+const providerSchema = z.discriminatedUnion('type', [withAddress, withKnownAddress, bedrockSchema, demoSchema]);
+
+/** A host with or without a port, or every host below a domain. */
+const host = z
+  .string()
+  .regex(
+    /^(?:(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/,
+    'expected a host such as api.example.com, gateway.local:8080 or *.example.com',
+  );
+
+const credentialsSchema = z.union([z.enum(['allow', 'forbid']), z.strictObject({ hosts: z.array(host).min(1) })]);
+
+const routeSchema = z.strictObject({
+  models: z
+    .array(
+      z.strictObject({ model: name, weight: z.number().positive().optional(), priority: z.int().min(1).optional() }),
+    )
+    .min(1),
+});
 
 const limitsSchema = z.strictObject(
   Object.fromEntries(
@@ -75,12 +149,14 @@ export const fileSchema = z.strictObject({
     .optional(),
   providers: z.record(providerName, providerSchema).optional(),
   defaultModel: name.optional(),
+  routes: z.record(providerName, routeSchema).optional(),
   auth: z
     .strictObject({
       keys: z.array(
         z.strictObject({
           name,
           sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the hex SHA-256 of the key, 64 digits'),
+          budget: budgetSchema.optional(),
         }),
       ),
     })
@@ -89,6 +165,8 @@ export const fileSchema = z.strictObject({
     .strictObject({ url: z.string().regex(/^sqlite:.+$/s, 'expected sqlite:PATH or sqlite::memory:') })
     .optional(),
   limits: limitsSchema.optional(),
+  budget: budgetSchema.optional(),
+  credentials: credentialsSchema.optional(),
 });
 
 export type FileConfig = z.infer<typeof fileSchema>;

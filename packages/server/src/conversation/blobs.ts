@@ -1,8 +1,12 @@
 import { blobKey, isBlobId } from '@tandem/protocol';
+import { breathe } from '../breathe.ts';
+import type { ModelMessage } from '@tandem/protocol/message';
 import { blobIdOf } from '../bridge/kv.ts';
 import type { KvBridge } from '../bridge/kv.ts';
 import { BLOB_GETS_AT_ONCE } from '../limits.ts';
 import type { BlobCache, Scope } from '../store/port.ts';
+import { messagesOf, scopeKey } from './message-cache.ts';
+import type { MessageCache } from './message-cache.ts';
 
 /**
  * The blobs of one run: what it was given along, what the server has cached, what the client holds, asked in that order
@@ -12,6 +16,8 @@ export class RunBlobs {
   readonly #kv: KvBridge;
   readonly #cache: BlobCache;
   readonly #scope: Scope;
+  readonly #messages: MessageCache;
+  readonly #scopeKey: string;
   /** Ids that the client has: it brought them, gave them, or acknowledged them. */
   readonly #held = new Set<string>();
   /** Made in this run, not yet given to the client. */
@@ -27,6 +33,8 @@ export class RunBlobs {
     this.#kv = options.kv;
     this.#cache = options.cache;
     this.#scope = options.scope;
+    this.#messages = messagesOf(options.cache);
+    this.#scopeKey = scopeKey(options.scope);
     for (const { id, value } of options.preFetched) {
       // what was sent along is believed only as far as its hash goes (R41)
       if (isBlobId(id) && Buffer.compare(blobIdOf(value), id) === 0) this.#given.set(blobKey(id), value);
@@ -69,6 +77,16 @@ export class RunBlobs {
     return out;
   }
 
+  /** The message behind an id, if it was read a short while ago. */
+  message(id: Uint8Array): ModelMessage | undefined {
+    return isBlobId(id) ? this.#messages.get(this.#scopeKey + blobKey(id)) : undefined;
+  }
+
+  /** Remembers what was read from the data of an id. The message must not change any more. */
+  keepMessage(id: Uint8Array, message: ModelMessage, bytes: number): void {
+    this.#messages.put(this.#scopeKey + blobKey(id), message, bytes);
+  }
+
   /** Takes in new data; returns its id. It travels with the next checkpoint, if the client does not have it yet. */
   put(data: Uint8Array): Uint8Array {
     const id = blobIdOf(data);
@@ -84,11 +102,33 @@ export class RunBlobs {
   async flush(): Promise<void> {
     const blobs = [...this.#fresh.values()];
     if (blobs.length === 0) return;
-    await Promise.all(blobs.map(({ id, data }) => this.#kv.set(id, data)));
+    const acknowledged: Promise<void>[] = [];
+    for (const { id, data } of blobs) {
+      const one = this.#kv.set(id, data);
+      one.catch(() => undefined); // told below: it may be refused while the next one is written
+      acknowledged.push(one);
+      await breathe(data.length);
+    }
+    await Promise.all(acknowledged);
     for (const { id } of blobs) {
       this.#fresh.delete(blobKey(id));
       this.#held.add(blobKey(id));
     }
-    await this.#cache.put(this.#scope, blobs);
+    await this.#keep(blobs);
+  }
+
+  /** Small blobs go into the cache together, each long one by itself. */
+  async #keep(blobs: readonly { id: Uint8Array; data: Uint8Array }[]): Promise<void> {
+    let together: { id: Uint8Array; data: Uint8Array }[] = [];
+    for (const blob of blobs) {
+      together.push(blob);
+      const pause = breathe(blob.data.length);
+      if (!pause) continue;
+      await pause;
+      await this.#cache.put(this.#scope, together);
+      await breathe(blob.data.length);
+      together = [];
+    }
+    await this.#cache.put(this.#scope, together);
   }
 }

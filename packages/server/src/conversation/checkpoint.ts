@@ -21,7 +21,11 @@ export class Checkpoint {
     this.#state = options.brought
       ? clone(ConversationStateStructureSchema, options.brought)
       : create(ConversationStateStructureSchema);
-    this.#blobs.holds(collectBlobIds(ConversationStateStructureSchema, this.#state));
+    // the two long lists are taken as they are; whatever else refers to a blob is looked for
+    const { rootPromptMessagesJson, turns } = this.#state;
+    const rest = { ...this.#state, rootPromptMessagesJson: [], turns: [] };
+    for (const ids of [rootPromptMessagesJson, turns, collectBlobIds(ConversationStateStructureSchema, rest)])
+      this.#blobs.holds(ids);
   }
 
   /** The state as it stands; changes become visible to the client with the next publish. */

@@ -15,6 +15,8 @@ const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));
 function blobsOf(...known: Uint8Array[]): RunBlobs {
   const data = new Map(known.map(one => [blobKey(idOf(one)), one]));
   return {
+    message: () => undefined,
+    keepMessage() {},
     put(one: Uint8Array) {
       data.set(blobKey(idOf(one)), one);
       return idOf(one);

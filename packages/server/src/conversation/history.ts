@@ -30,18 +30,31 @@ export class History {
    */
   static async restore(blobs: RunBlobs, references: readonly Uint8Array[]): Promise<History> {
     const history = new History(blobs);
-    const all = await blobs.getAll(references);
-    all.forEach(({ data, inline }, index) => {
-      const reference = references[index]!;
-      history.#messages.push(readMessage(data, inline, index, reference));
-      history.#references.push(inline ? blobs.put(Uint8Array.from(data)) : reference);
+    const known = references.map(reference => blobs.message(reference));
+    const read = await blobs.getAll(references.filter((_, index) => known[index] === undefined));
+    let next = 0;
+    known.forEach((message, index) => {
+      let reference = references[index]!;
+      if (message === undefined) {
+        const { data, inline } = read[next++]!;
+        message = readMessage(data, inline, index, reference);
+        if (inline) reference = blobs.put(Uint8Array.from(data));
+        blobs.keepMessage(reference, message, data.length);
+      }
+      history.#messages.push(message);
+      history.#references.push(reference);
     });
     return history;
   }
 
-  append(message: ModelMessage): void {
+  /** Takes in a message; returns the bytes of its blob. */
+  append(message: ModelMessage): number {
+    const data = encoder.encode(JSON.stringify(message));
     this.#messages.push(message);
-    this.#references.push(this.#blobs.put(encoder.encode(JSON.stringify(message))));
+    const reference = this.#blobs.put(data);
+    this.#references.push(reference);
+    this.#blobs.keepMessage(reference, message, data.length);
+    return data.length;
   }
 
   /** Puts another system message at the front: only when the caller asks for another prompt than the one it had. */

@@ -5,7 +5,9 @@ import {
   PromptContextUsageTreeSchema,
 } from '@tandem/protocol/agent';
 import type { ConversationTokenDetails, PromptContextUsageTree } from '@tandem/protocol/agent';
-import type { ModelMessage } from '@tandem/protocol/message';
+import { isPart } from '@tandem/protocol/message';
+import type { MessagePart, ModelMessage } from '@tandem/protocol/message';
+import { tokensOf } from '../usage/estimate.ts';
 
 /** Characters of the prompt by what they are; the provider counts tokens only in all. */
 export interface PromptSize {
@@ -22,8 +24,17 @@ const LABELS = {
   results: 'Tool results',
 } as const;
 
-/** Characters per token, roughly, for text and code in one (before the first answer there is nothing better, R51). */
-const CHARACTERS_PER_TOKEN = 4;
+/** Characters of a message: its texts, and what its other parts are as JSON. */
+export function charactersOf({ content }: ModelMessage): number {
+  if (typeof content === 'string') return content.length;
+  return content.reduce((sum, part) => sum + charactersOfPart(part), 0);
+}
+
+function charactersOfPart(part: MessagePart): number {
+  if (isPart(part, 'text') || isPart(part, 'reasoning')) return part.text.length;
+  if (isPart(part, 'tool-result') && typeof part.result === 'string') return part.result.length;
+  return JSON.stringify(part).length;
+}
 
 /** Measures what a model call is made of. `noteOf` tells the notes that the server added (context) from what people wrote. */
 export function measurePrompt(
@@ -53,7 +64,7 @@ export function measurePrompt(
 
 /** Tokens estimated from characters. */
 export function estimateTokens(sizes: readonly PromptSize[]): number {
-  return Math.ceil(sizes.reduce((sum, { characters }) => sum + characters, 0) / CHARACTERS_PER_TOKEN);
+  return tokensOf(sizes.reduce((sum, { characters }) => sum + characters, 0));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { appendBodyBytes, decodeAppend, fault } from '@tandem/protocol';
+import { breathe } from '../breathe.ts';
 import { readRequestHeaders } from '../stream/request-headers.ts';
 import { bearerOf } from './bearer.ts';
 import { readBody } from './body.ts';
@@ -18,7 +19,9 @@ export async function bidiAppend(
     throw fault('wrong_content_type', `BidiAppend takes application/proto, not ${JSON.stringify(type)}.`);
   }
   const body = await readBody(request, appendBodyBytes(messageBytes), clock);
+  await breathe(body.length);
   const { requestId, seqno, message, bytes } = decodeAppend(body, { maxBytes: messageBytes });
+  await breathe(bytes.length);
   await registry.accept({ owner, requestId, seqno, message, bytes, headers: readRequestHeaders(request.headers) });
   reply(response, 200, 'application/proto');
 }

@@ -11,9 +11,9 @@ import type { Response } from './listen.ts';
 function recorder(fails = false) {
   const chunks: Uint8Array[] = [];
   const response = {
-    write(bytes: Uint8Array, done: (error?: Error) => void) {
+    write(bytes: Uint8Array, done?: (error?: Error) => void) {
       chunks.push(bytes);
-      done(fails ? new Error('gone') : undefined);
+      done?.(fails ? new Error('gone') : undefined);
       return true;
     },
   };
@@ -43,6 +43,17 @@ describe('a sink of frames', () => {
   it('writes the frames of one tick in one piece, as they are', () => {
     const { chunks } = writeFrames('identity', [Uint8Array.of(1), Uint8Array.of(2)]);
     expect(chunks.map(chunk => [...chunk])).toEqual([[0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 2]]);
+  });
+
+  it('writes a large frame where it lies, between the joined small ones', () => {
+    const small = encodeEnvelope(Uint8Array.of(1));
+    const large = encodeEnvelope(new Uint8Array(1024 * 1024));
+    const { chunks, response } = recorder();
+    let written = 0;
+    frameSink(response, 'identity').write([small, small, large, small], () => written++);
+    expect(chunks.map(chunk => chunk.length)).toEqual([12, large.length, 6]);
+    expect(chunks[1]!.buffer).toBe(large.buffer);
+    expect(written).toBe(1);
   });
 
   it('compresses large frames alone, and flags those that it did', () => {

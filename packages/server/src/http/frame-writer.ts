@@ -2,8 +2,8 @@ import { FLAG_COMPRESSED, encodeEnvelope, limits } from '@tandem/protocol';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { COMPRESS_TO_BYTES } from '../limits.ts';
 import type { FrameSink } from '../stream/downlink.ts';
-import { joinFrames } from '../stream/delta-frame.ts';
 import type { Frame } from '../stream/frame.ts';
+import { frameBytes, joinFrames } from '../stream/frame-bytes.ts';
 import type { Response } from './listen.ts';
 
 /** Codecs of frames; the response names the one in use (R5). */
@@ -17,6 +17,9 @@ export function chooseCodec(accepted: string | string[] | undefined): FrameCodec
   return named.includes('gzip') ? 'gzip' : named.includes('br') ? 'br' : 'identity';
 }
 
+/** What a poll writes whose only frame is its end: the callback comes all the same. */
+const NOTHING = new Uint8Array(0);
+
 const HEAD = limits.envelopeHeadBytes;
 
 /** Quality 4: the default of 11 takes a hundred times as long for a tenth less. */
@@ -25,18 +28,22 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 function compress(frame: Frame, codec: FrameCodec): Frame {
   const size = frame.length - HEAD;
   if (size < limits.compressFromBytes || size > COMPRESS_TO_BYTES) return frame;
+  if (frameBytes(frame) !== frame.length) return frame; // several small ones
   const payload = frame.subarray(HEAD);
   const packed =
     codec === 'br' ? brotliCompressSync(payload, BROTLI) : gzipSync(payload, { level: constants.Z_BEST_SPEED });
   return packed.length < size ? encodeEnvelope(packed, (frame[0] ?? 0) | FLAG_COMPRESSED) : frame;
 }
 
-/** Writes frames to a response: joined into one piece, so that one tick is one write and one chunk. */
+/** Writes frames to a response: the small ones joined, so that one tick is mostly one write and one chunk. */
 export function frameSink(response: Response, codec: FrameCodec): FrameSink {
   return {
     write(frames, written) {
       const ready = codec === 'identity' ? frames : frames.map(frame => compress(frame, codec));
-      return response.write(joinFrames(ready), error => {
+      const pieces = joinFrames(ready);
+      const last = pieces.pop() ?? NOTHING;
+      for (const piece of pieces) response.write(piece);
+      return response.write(last, error => {
         if (!error) written();
       });
     },

@@ -9,4 +9,7 @@ export const housekeepingPaths: ReadonlySet<string> = new Set([
   '/aiserver.v1.ServerConfigService/GetServerConfig',
   '/aiserver.v1.AnalyticsService/BootstrapStatsig',
   '/aiserver.v1.AnalyticsService/TrackEvents',
+  // with these a client asks whether anybody is there, and gives up on a server that answers otherwise
+  '/aiserver.v1.NetworkService/IsConnected',
+  '/aiserver.v1.HealthService/Ping',
 ]);

@@ -1,8 +1,15 @@
-import http from 'node:http';
-import http2 from 'node:http2';
+import type http from 'node:http';
+import type http2 from 'node:http2';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { CONNECTION_SILENCE_MS, DOWNLINK_MAX_BYTES } from '../limits.ts';
+
+/**
+ * The modules of both versions, taken without an import: an import reads every export, and one of `node:http` is a getter that loads all of
+ * `fetch`, which takes as long as Node itself to start. HTTP/2 is loaded with the first connection that speaks it.
+ */
+const { createServer: createHttpServer } = process.getBuiltinModule('node:http');
+const loadHttp2 = () => process.getBuiltinModule('node:http2');
 
 /**
  * A request and its response, whichever of the two HTTP versions carries them. Those of HTTP/2 have all that is used here, but
@@ -16,6 +23,8 @@ export interface Listener {
   /** `http://host:port` with the port that was taken. */
   readonly url: string;
   readonly port: number;
+  /** Tells the HTTP/2 clients by GOAWAY to send what is new on new connections; what runs goes on. Connections are still taken. */
+  retire(): void;
   /** Takes no new connections and lets idle ones go; resolves when all are gone. */
   close(): Promise<void>;
   /** Cuts every connection. */
@@ -28,8 +37,10 @@ export interface TlsMaterial {
   readonly key: string | Buffer;
 }
 
-/** The times that a server of Node has for the heads of requests, in milliseconds. */
-interface HeadTimes {
+/** The times that a server of Node has for connections of HTTP/1.1, in milliseconds. */
+interface Http1Times {
+  /** How long one is kept between two requests: longer than clients and the proxies before us keep theirs. */
+  readonly keepAliveTimeout: number;
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly connectionsCheckingInterval: number;
@@ -59,12 +70,13 @@ export async function listen(options: {
 }): Promise<Listener> {
   const { handler, onError, tls, silenceMs = CONNECTION_SILENCE_MS } = options;
   // bodies have deadlines of their own (body-chunks.ts): the server's would cut a Run that lasts
-  const headTimes = {
+  const http1Times = {
+    keepAliveTimeout: 65_000,
     headersTimeout: silenceMs,
     requestTimeout: 0,
     connectionsCheckingInterval: Math.ceil(silenceMs / 4),
   };
-  const http1 = http.createServer({ ...headTimes, keepAliveTimeout: 65_000, noDelay: true }, handler);
+  const http1 = createHttpServer({ ...http1Times, noDelay: true }, handler);
   // it gets its connections from here and never listens, and only a server that listens looks at the times of its heads
   http1.emit('listening');
   http1.on('clientError', (error, socket) => {
@@ -72,12 +84,19 @@ export async function listen(options: {
     if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     else socket.destroy();
   });
-  const h2c = http2.createServer(H2_OPTIONS, handler as never);
-  tendSessions(h2c);
+  const sessions = new Set<http2.ServerHttp2Session>();
+  let h2c: http2.Http2Server | undefined;
+  const plainHttp2 = () => {
+    if (!h2c) {
+      h2c = loadHttp2().createServer(H2_OPTIONS, handler as never);
+      tendSessions(h2c, sessions);
+    }
+    return h2c;
+  };
 
   const sockets = new Set<net.Socket>();
   const server = tls
-    ? secureServer(tls, handler, sockets, headTimes)
+    ? secureServer(tls, handler, { sockets, sessions }, http1Times)
     : net.createServer(socket => {
         sockets.add(socket);
         socket.on('error', () => socket.destroy());
@@ -95,7 +114,7 @@ export async function listen(options: {
           socket.removeAllListeners('timeout');
           socket.unshift(seen);
           seen = PREFACE; // the socket has it now; this closure lives as long as the connection
-          (isPreface ? h2c : http1).emit('connection', socket);
+          (isPreface ? plainHttp2() : http1).emit('connection', socket);
           if (!isPreface) socket.resume();
         };
         socket.on('data', look);
@@ -114,9 +133,13 @@ export async function listen(options: {
   return {
     url: `${tls ? 'https' : 'http'}://${host}:${port}`,
     port,
+    retire() {
+      for (const session of sessions) session.close();
+    },
     async close() {
       const closed = new Promise<void>(resolve => server.close(() => resolve()));
       http1.close();
+      for (const session of sessions) session.close();
       await closed;
     },
     destroy() {
@@ -135,8 +158,13 @@ const H2_OPTIONS = {
   maxSessionMemory: (2 * DOWNLINK_MAX_BYTES) / 1_000_000,
 };
 
-function tendSessions(server: http2.Http2Server | http2.Http2SecureServer): void {
+function tendSessions(
+  server: http2.Http2Server | http2.Http2SecureServer,
+  sessions: Set<http2.ServerHttp2Session>,
+): void {
   server.on('session', session => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
     session.on('error', () => session.destroy()); // a broken peer costs its own connection (T22)
     session.setLocalWindowSize(16 * 1024 * 1024);
   });
@@ -146,20 +174,20 @@ function tendSessions(server: http2.Http2Server | http2.Http2SecureServer): void
 function secureServer(
   tls: TlsMaterial,
   handler: Handler,
-  sockets: Set<net.Socket>,
-  headTimes: HeadTimes,
+  { sockets, sessions }: { sockets: Set<net.Socket>; sessions: Set<http2.ServerHttp2Session> },
+  http1Times: Http1Times,
 ): http2.Http2SecureServer {
-  const handshakeTimeout = headTimes.headersTimeout;
+  const handshakeTimeout = http1Times.headersTimeout;
   const options = {
     ...tls,
     ...H2_OPTIONS,
-    ...headTimes,
+    ...http1Times,
     allowHTTP1: true,
     minVersion: 'TLSv1.2',
     handshakeTimeout,
   } as const;
-  const server = http2.createSecureServer(options, handler as never);
-  tendSessions(server);
+  const server = loadHttp2().createSecureServer(options, handler as never);
+  tendSessions(server, sessions);
   server.on('tlsClientError', () => {}); // a peer that cannot talk TLS is its own trouble
   server.on('connection', (socket: net.Socket) => {
     sockets.add(socket);

@@ -20,6 +20,8 @@ import { runPoll } from './run-poll.ts';
 import { runSse } from './run-sse.ts';
 import { CONNECT_PROTO } from './stream-call.ts';
 import { isGrpcWeb, replyGrpcWebFault } from './unary.ts';
+import type { Meter } from '../usage/meter.ts';
+import { usage } from './usage.ts';
 
 /** What the routes need of the server. */
 export interface RouteContext {
@@ -30,6 +32,7 @@ export interface RouteContext {
   readonly door: DoorOptions;
   readonly log: Log;
   readonly clock: Clock;
+  readonly meter: Meter;
   /** The longest message, decoded (R8). */
   readonly messageBytes: number;
   /** False while the server drains. */
@@ -62,10 +65,12 @@ const gets: Readonly<Record<string, Route>> = {
       health: '/healthz',
     });
   },
-  '/v1/models'(request, response, { authenticator, catalogue }) {
+  async '/v1/models'(request, response, { authenticator, catalogue }) {
     authenticator.authenticate(bearerOf(request));
+    await catalogue.refresh?.();
     replyJson(response, 200, modelItems(catalogue));
   },
+  '/v1/usage': usage,
   '/healthz'(_, response) {
     replyJson(response, 200, { status: 'ok' });
   },

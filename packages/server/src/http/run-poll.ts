@@ -5,6 +5,7 @@ import { RUN_SSE_REQUEST_BYTES } from '../limits.ts';
 import type { FrameSink } from '../stream/downlink.ts';
 import { endFrame } from '../stream/frame.ts';
 import type { Frame } from '../stream/frame.ts';
+import { splitFrames } from '../stream/frame-bytes.ts';
 import type { Stream } from '../stream/stream.ts';
 import { bearerOf } from './bearer.ts';
 import { frameSink } from './frame-writer.ts';
@@ -41,12 +42,15 @@ export function runPoll(request: Request, response: Response, context: RouteCont
       write(frames, done) {
         if (isOver) return false;
         const first = written.get(stream) ?? 0;
-        const { messages, end } = pollMessages(frames, first);
-        out.write(messages, () => {
-          written.set(stream, first + frames.length);
+        const single = splitFrames(frames);
+        const { messages, end } = pollMessages(single, first);
+        const settle = () => {
+          written.set(stream, first + single.length);
           done();
           finish(end ?? endFrame(undefined));
-        });
+        };
+        if (messages.length > 0) out.write(messages, settle);
+        else settle(); // a fault alone: it is the end of the poll itself
         return false; // one batch a poll: the rest waits for the next
       },
       end() {},

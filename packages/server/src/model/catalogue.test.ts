@@ -2,7 +2,7 @@ import type { Fault } from '@tandem/protocol';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Provider } from '../../../../test/support/provider.ts';
 import { startProvider } from '../../../../test/support/provider.ts';
-import type { CompatibleProvider, Config, ProviderConfig } from '../config/config.ts';
+import type { RemoteProvider, Config, ProviderConfig } from '../config/config.ts';
 import { ENVIRONMENT } from '../config/config.ts';
 import { DEFAULT_LIMITS } from '../config/limits.ts';
 import type { ModelEntry } from '../config/schema.ts';
@@ -10,9 +10,10 @@ import { Secret } from '../config/secret.ts';
 import { createCatalogue } from './catalogue.ts';
 import { modelItems } from './model-items.ts';
 import type { Catalogue } from './port.ts';
+import { withRoutes } from './route.ts';
 
 const effort = { id: 'effort', values: [{ value: 'low' }, { value: 'high', displayName: 'High' }] };
-const providerOf = (name: string, models: ModelEntry[], baseUrl = 'http://127.0.0.1:1/v1'): CompatibleProvider => ({
+const providerOf = (name: string, models: ModelEntry[], baseUrl = 'http://127.0.0.1:1/v1'): RemoteProvider => ({
   name,
   type: 'openai-compatible',
   baseUrl,
@@ -130,6 +131,10 @@ test('every id and alias that is listed means its own model [M01]', async () => 
   expect(items[2]).toEqual({
     id: 'thinker',
     displayName: 'thinker',
+    contextWindow: 50_000,
+    maxOutput: 2_000,
+    vision: true,
+    thinking: true,
     aliases: ['deep', 'a/thinker'],
     parameters: [effort],
     variants: [
@@ -144,6 +149,37 @@ describe('a config', () => {
     await expect(createCatalogue({ ...CONFIG, defaultModel: 'b/sharde' })).rejects.toThrow(
       /defaultModel: expected .*b\/shared.*found "b\/sharde"/,
     );
+  });
+
+  test('[bad-named-model] is refused for each model that a route or a fallback names and nobody can have', async () => {
+    const providers = [providerOf('a', [{ id: 'one', fallback: ['a/two', 'tow'] }, { id: 'two' }])];
+    const routes = { fast: { models: [{ model: 'one' }, { model: 'a/gone' }] } };
+    await expect(createCatalogue(configOf(providers, { routes, defaultModel: 'fast' }))).rejects.toThrow(
+      [
+        'The config /x/tandem.yaml cannot be used:',
+        '  routes.fast.models[1].model: expected a model of a provider, found "a/gone"',
+        '  providers.a.models[0].fallback[1]: expected a model of a provider, found "tow"',
+      ].join('\n'),
+    );
+  });
+
+  test('[bad-named-model] is taken with a notice where a provider that is silent may have the model', async () => {
+    const providers = [
+      providerOf('a', [{ id: 'one', fallback: ['b/two'] }]),
+      { ...providerOf('b', []), type: 'ollama' },
+    ];
+    const routes = { fast: { models: [{ model: 'three' }] } };
+    const { catalogue, missing, notices } = await createCatalogue(configOf(providers as RemoteProvider[], { routes }));
+    expect(missing).toEqual([
+      'The route fast leads to three, which no provider has yet; it is passed over until one does.',
+      'The model one falls back to b/two, which no provider has yet; it is passed over until one does.',
+    ]);
+    expect(notices).toEqual(expect.arrayContaining([...missing]));
+    expect(() => withRoutes(catalogue, routes, undefined).resolve({ modelId: 'fast', parameters: {} })).toThrow(
+      'The route fast leads to three, which no provider has. Mend routes.fast in the config.',
+    );
+    const known = { fast: { models: [{ model: 'a/gone' }] } };
+    await expect(createCatalogue(configOf(providers as RemoteProvider[], { routes: known }))).rejects.toThrow('a/gone');
   });
 
   test('that names a model twice is refused', async () => {
@@ -187,10 +223,12 @@ describe('a provider without models in the config', () => {
   test('and without an answer is an error of a file, and a notice of the environment', async () => {
     const silent = { ...providerOf('s', []), apiKey: new Secret('sk-12345678') };
     await expect(createCatalogue(configOf([silent]))).rejects.toThrow(
-      /providers\.s\.models: expected a list of models; the provider at http:\/\/127/,
+      /providers\.s\.models: expected a list of models; the provider at http:\/\/127.* but its port is one that HTTP never calls$/,
     );
     const { catalogue, notices } = await createCatalogue(configOf([silent], { source: ENVIRONMENT }));
     expect(catalogue.defaultModel.key).toBe('demo/demo');
     expect(notices.join(' ')).toMatch(/s is left aside.*demo model answers/);
+    const gone = createCatalogue(configOf([providerOf('s', [], 'http://127.0.0.1:65534/v1')]));
+    await expect(gone).rejects.toThrow(/was asked for its own, but nobody listens there \(ECONNREFUSED\)$/);
   });
 });

@@ -1,14 +1,19 @@
 import { fault } from '@tandem/protocol';
 import type { Clock } from '../clock.ts';
-import type { CompatibleProvider, Config } from '../config/config.ts';
+import { systemClock } from '../clock.ts';
+import type { Config, RemoteProvider } from '../config/config.ts';
 import { ENVIRONMENT } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { nearestTo } from '../config/nearest.ts';
 import type { ModelEntry } from '../config/schema.ts';
 import { createDemo } from './demo.ts';
-import { listModels } from './discover.ts';
+import { withPrice } from '../usage/price-table.ts';
+import { imageLimitsOf } from './image-limits.ts';
+import { knownModel } from './known-models.ts';
+import { lateModel } from './late-model.ts';
 import { DEFAULT_CONTEXT_WINDOW, DEFAULT_MAX_OUTPUT } from './limits.ts';
-import { createOpenAICompatible } from './openai-compatible.ts';
+import { ModelShelf } from './model-shelf.ts';
+import { checkNamedModels } from './named-models.ts';
 import type { Catalogue, Model, ModelChoice, ModelInfo } from './port.ts';
 import { preferred } from './preferred.ts';
 import type { Fetch } from './provider-fetch.ts';
@@ -24,6 +29,8 @@ export interface CatalogueOptions {
 export interface StartedCatalogue {
   readonly catalogue: Catalogue;
   readonly notices: readonly string[];
+  /** Those of the notices that are about models which routes and fallbacks name and no provider has yet. */
+  readonly missing: readonly string[];
 }
 
 /** Names that stand for the default model. */
@@ -33,41 +40,106 @@ const DEFAULT_NAMES = new Set(['', 'default', 'auto']);
 const NEAREST = 3;
 
 /**
- * Makes the models of a config; providers whose models it does not list are asked for them.
- * @throws ConfigError when a provider of a file lists none, two models have one key, or the default model is none of them.
+ * Makes the models of a config; providers whose models it does not list are asked for them, now and again later. One that does not
+ * answer keeps nobody else from working.
+ * @throws ConfigError when a file gives no model at all, two models have one key, or the default model, or one that a
+ * route or a fallback names, is none of them.
  */
-export async function createCatalogue(config: Config, options: CatalogueOptions = {}): Promise<StartedCatalogue> {
+export async function createCatalogue(given: Config, options: CatalogueOptions = {}): Promise<StartedCatalogue> {
+  const config = withoutDefaultRoute(given);
   const notices: string[] = [];
-  const lists = await Promise.all(
-    config.providers.map(async provider => {
-      if (provider.type === 'demo') return [createDemo(provider.name)];
-      const entries = provider.models.map(entry =>
-        modelOf(provider, infoOf(provider.name, entry), options, entry.maxOutput),
-      );
-      return entries.length > 0 ? entries : askForModels(provider, config, options, notices);
-    }),
-  );
-  const models = lists.flat();
-  if (models.length === 0) {
-    models.push(createDemo('demo'));
-    notices.push('No provider has a model, so the built-in demo model answers.');
-  }
+  const { clock = systemClock } = options;
+  const lookUp = (name: string): Model | undefined =>
+    find(models(), defaultModel(), { modelId: name, parameters: {} })?.model;
+  const shelves = config.providers.map(provider => {
+    if (provider.type === 'demo') return { provider, models: [createDemo(provider.name)] };
+    const make = (info: ModelInfo, maxOutput?: number) => modelOf(provider, info, options, maxOutput);
+    if (provider.models.length > 0) {
+      const models = provider.models.map(entry => {
+        const model = make(infoOf(provider, entry), entry.maxOutput);
+        return entry.fallback ? withFallbacks(model, entry.fallback, name => lookUp(name)) : model;
+      });
+      return { provider, models };
+    }
+    const makeById = (id: string) => make(infoOf(provider, { id }));
+    return new ModelShelf({ provider, make, makeById, clock, fetch: options.fetch });
+  });
+  const asked = shelves.filter(shelf => shelf instanceof ModelShelf);
+  await Promise.all(asked.map(shelf => shelf.ask()));
+  for (const shelf of asked) if (shelf.problem !== undefined) notices.push(problemText(shelf));
+  const listed = () => shelves.flatMap(shelf => shelf.models);
+  checkKeys(listed(), config);
+  if (listed().length === 0 && config.source !== ENVIRONMENT) throw noModels(asked, config);
+  const standIn = createDemo('demo');
+  if (listed().length === 0) notices.push('No provider has a model, so the built-in demo model answers.');
+  let chosen = listed().length > 0 ? defaultOf(listed(), asked, config) : undefined;
+  const defaultModel = () => {
+    if (listed().length > 0) chosen ??= defaultOf(listed(), asked, config);
+    // a newer list of its provider brings a newer object for it; one that is no longer listed is still what the config says
+    return listed().find(({ info }) => info.key === chosen?.info.key) ?? chosen ?? standIn;
+  };
+  const refresh: Catalogue['refresh'] = async (until = 'missing') => {
+    const isAwaited = ({ problem }: ModelShelf) => until === 'all' || problem !== undefined;
+    const answers = asked.map(shelf => ({ isAwaited: isAwaited(shelf), answer: shelf.ask() }));
+    await Promise.all(answers.flatMap(one => (one.isAwaited ? [one.answer] : [])));
+  };
+  const models = () => (listed().length > 0 ? listed() : [standIn]);
+  const missing = checkNamedModels(config, asked, name => lookUp(name) !== undefined);
+  const catalogue = catalogueOf(models, defaultModel, refresh);
+  return { catalogue, notices: [...notices, ...missing], missing };
+}
+
+/** A default that is a route is none of the models; the routes know it. */
+function withoutDefaultRoute(config: Config): Config {
+  const { defaultModel, ...rest } = config;
+  return defaultModel !== undefined && Object.hasOwn(config.routes ?? {}, defaultModel) ? rest : config;
+}
+
+/** A model with others that stand in for it; names that nobody has yet are passed over. */
+function withFallbacks(model: Model, names: readonly string[], lookUp: (name: string) => Model | undefined): Model {
+  const fallbacks = () => names.map(lookUp).filter(found => found !== undefined);
+  return { ...model, fallbacks, ...(model.max && { max: { ...model.max, fallbacks } }) };
+}
+
+function checkKeys(models: readonly Model[], config: Config): void {
   const seen = new Set<string>();
   for (const { info } of models) {
     if (seen.has(info.key)) throw new ConfigError(`The config ${config.source} names the model ${info.key} twice.`);
     seen.add(info.key);
   }
-  return { catalogue: catalogueOf(models, defaultOf(models, config)), notices };
 }
 
-/** A catalogue of ready models. */
-function catalogueOf(models: readonly Model[], defaultModel: Model): Catalogue {
+function problemText({ provider, models, problem }: ModelShelf): string {
+  return models.length > 0
+    ? `${provider.name} was asked for its models, but ${problem}; the ${models.length} models of the shipped table stand in.`
+    : `${provider.name} is left aside until it answers: it was asked for its models, but ${problem}.`;
+}
+
+function noModels(asked: readonly ModelShelf[], { source }: Config): ConfigError {
+  const lines = asked.map(
+    ({ provider, problem }) =>
+      `  providers.${provider.name}.models: expected a list of models; the provider at ${provider.baseUrl} was asked for its own, but ${problem}`,
+  );
+  return new ConfigError(`The config ${source} cannot be used:\n${lines.join('\n')}`);
+}
+
+/** A catalogue of ready models, whose lists may grow. */
+function catalogueOf(
+  models: () => readonly Model[],
+  defaultModel: () => Model,
+  refresh: NonNullable<Catalogue['refresh']>,
+): Catalogue {
   return {
-    models: models.map(model => model.info),
-    defaultModel: defaultModel.info,
+    get models() {
+      return models().map(model => model.info);
+    },
+    get defaultModel() {
+      return defaultModel().info;
+    },
+    refresh,
     resolve(choice) {
-      const found = find(models, defaultModel, choice);
-      if (!found) throw unknownModel(models, choice?.modelId ?? '');
+      const found = find(models(), defaultModel(), choice);
+      if (!found) throw unknownModel(models(), choice?.modelId ?? '');
       const chosen = chooseParameters(found.model.info, { ...found.parameters, ...choice?.parameters });
       if ('refused' in chosen) {
         const { id, value, values } = chosen.refused;
@@ -76,7 +148,8 @@ function catalogueOf(models: readonly Model[], defaultModel: Model): Catalogue {
           `The model ${found.model.info.id} has no ${id} ${value}; it has ${values.join(', ')}.`,
         );
       }
-      return { model: found.model, parameters: chosen.parameters };
+      const model = (choice?.maxMode ? found.model.max : undefined) ?? found.model;
+      return { model, ...chosen };
     },
   };
 }
@@ -123,12 +196,17 @@ function unknownModel(models: readonly Model[], name: string) {
   return fault('unknown_model', `There is no model ${JSON.stringify(wanted)}. The nearest: ${offer.join(', ')}.`);
 }
 
-function defaultOf(models: readonly Model[], config: Config): Model {
+function defaultOf(models: readonly Model[], asked: readonly ModelShelf[], config: Config): Model {
   const [first] = models;
   if (!first) throw new ConfigError(`The config ${config.source} has no model.`);
   if (config.defaultModel === undefined) return preferred(models) ?? first;
   const found = find(models, first, { modelId: config.defaultModel, parameters: {} });
   if (found) return found.model;
+  // a provider that did not tell its models is taken at the word of whoever wrote the config
+  const silent = asked.find(
+    ({ provider, problem }) => problem !== undefined && config.defaultModel!.startsWith(`${provider.name}/`),
+  );
+  if (silent) return silent.add(config.defaultModel.slice(silent.provider.name.length + 1));
   const near = nearestTo(
     config.defaultModel,
     models.map(({ info }) => info.key),
@@ -140,60 +218,45 @@ function defaultOf(models: readonly Model[], config: Config): Model {
   );
 }
 
-async function askForModels(
-  provider: CompatibleProvider,
-  config: Config,
+/** Makes a model of a provider. */
+export function modelOf(
+  provider: RemoteProvider,
+  info: ModelInfo,
   options: CatalogueOptions,
-  notices: string[],
-): Promise<Model[]> {
-  const isFromFile = config.source !== ENVIRONMENT;
-  try {
-    const { name, baseUrl } = provider;
-    const infos = await listModels({ name, baseUrl, ...secretsOf(provider) }, options.fetch);
-    if (infos.length > 0) return infos.map(info => modelOf(provider, info, options));
-    throw new Error('it lists none');
-  } catch (error) {
-    const { message, cause } = error as Error;
-    const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
-    if (isFromFile) {
-      throw new ConfigError(
-        `The config ${config.source} cannot be used:\n  providers.${provider.name}.models: expected a list of models; ` +
-          `the provider at ${provider.baseUrl} was asked for its own, but ${why}`,
-        { cause: error },
-      );
-    }
-    notices.push(`${provider.name} is left aside: it was asked for its models, but ${why}.`);
-    return [];
-  }
+  maxOutput?: number,
+): Model {
+  const late = (shown: ModelInfo, longest: number | undefined) =>
+    lateModel(shown, async () => {
+      const { createRemoteModel } = await import('./remote-model.ts');
+      return createRemoteModel(provider, shown, { ...options, maxOutput: longest });
+    });
+  const images = imageLimitsOf(provider.type);
+  const priced = { ...withPrice(provider.type, info), ...(images && { images }) };
+  const { maxMode } = priced;
+  if (!maxMode) return late(priced, maxOutput);
+  return { ...late(priced, maxOutput), max: late({ ...priced, ...maxMode }, maxMode.maxOutput) };
 }
 
-function secretsOf(provider: CompatibleProvider): { apiKey?: string | undefined; headers: Record<string, string> } {
-  const headers = Object.entries(provider.headers).map(([name, secret]) => [name, secret.reveal()] as const);
-  return { apiKey: provider.apiKey?.reveal(), headers: Object.fromEntries(headers) };
-}
-
-function modelOf(provider: CompatibleProvider, info: ModelInfo, options: CatalogueOptions, maxOutput?: number): Model {
-  return createOpenAICompatible({
-    info,
-    baseUrl: provider.baseUrl,
-    ...secretsOf(provider),
-    maxOutput,
-    ...(options.clock && { clock: options.clock }),
-    ...(options.fetch && { fetch: options.fetch }),
-  });
-}
-
-function infoOf(provider: string, entry: ModelEntry): ModelInfo {
+function infoOf({ name: provider, type }: RemoteProvider, entry: ModelEntry): ModelInfo {
+  const known = type === 'openai-compatible' ? undefined : knownModel(entry.id);
+  const contextWindow = entry.contextWindow ?? known?.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+  const maxOutput = entry.maxOutput ?? known?.maxOutput ?? DEFAULT_MAX_OUTPUT;
   return {
     key: `${provider}/${entry.id}`,
     provider,
     id: entry.id,
     name: entry.name ?? entry.id,
     ...(entry.description !== undefined && { description: entry.description }),
-    contextWindow: entry.contextWindow ?? DEFAULT_CONTEXT_WINDOW,
-    maxOutput: entry.maxOutput ?? DEFAULT_MAX_OUTPUT,
-    vision: entry.vision ?? false,
+    contextWindow,
+    maxOutput,
+    vision: entry.vision ?? known?.vision ?? false,
     aliases: entry.aliases ?? [],
-    parameters: entry.parameters ?? [],
+    parameters: entry.parameters ?? known?.parameters ?? [],
+    ...(entry.price && { price: entry.price }),
+    ...(entry.maxMode && { maxMode: maxModeOf(entry.maxMode, contextWindow, maxOutput) }),
   };
+}
+
+function maxModeOf(entry: NonNullable<ModelEntry['maxMode']>, contextWindow: number, maxOutput: number) {
+  return { contextWindow: entry.contextWindow ?? contextWindow, maxOutput: entry.maxOutput ?? maxOutput };
 }

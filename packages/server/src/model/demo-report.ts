@@ -24,7 +24,7 @@ export function writeDemoReport(question: string, findings: readonly DemoFinding
 
 const CONFIGURE = `## Use a real model
 
-Set \`OPENAI_API_KEY\`, \`OPENROUTER_API_KEY\` or \`GEMINI_API_KEY\`, start Ollama or LM Studio, or write a \`tandem.yaml\`:
+Set \`OPENAI_API_KEY\`, \`ANTHROPIC_API_KEY\`, \`OPENROUTER_API_KEY\` or \`GEMINI_API_KEY\`, start Ollama or LM Studio, or write a \`tandem.yaml\`:
 
 \`\`\`yaml
 providers:

@@ -46,6 +46,7 @@ export function createDemo(provider: string): Model {
     vision: false,
     aliases: [],
     parameters: [],
+    price: { input: 0, output: 0 },
   };
   return { info, stream: answer };
 }

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import { listModels } from './discover.ts';
 import type { Fetch } from './provider-fetch.ts';
 
-const PROVIDER = { name: 'p', baseUrl: 'http://x/v1', apiKey: 'k', headers: { 'x-team': 'blue' } };
+const PROVIDER = {
+  name: 'p',
+  type: 'openai-compatible',
+  baseUrl: 'http://x/v1',
+  headers: { authorization: 'Bearer k', 'x-team': 'blue' },
+} as const;
 const answering =
   (body: unknown, status = 200): Fetch =>
   () =>
@@ -16,6 +21,7 @@ test('a list tells window, longest answer, sight and effort where it can', async
     architecture: { input_modalities: ['text', 'image'] },
     top_provider: { max_completion_tokens: 64_000 },
     supported_parameters: ['reasoning', 'tools'],
+    pricing: { prompt: '0.0000025', completion: '0.00001', input_cache_read: '0.00000125', image: '0.003' },
   };
   expect(await listModels(PROVIDER, answering({ data: [entry] }))).toEqual([
     {
@@ -28,8 +34,23 @@ test('a list tells window, longest answer, sight and effort where it can', async
       vision: true,
       aliases: [],
       parameters: [{ id: 'effort', values: [{ value: 'low' }, { value: 'medium' }, { value: 'high' }] }],
+      price: { input: 2.5, output: 10, cacheRead: 1.25 },
     },
   ]);
+});
+
+test('a price that depends, or is half told, is none', async () => {
+  const entries = [{ prompt: '-1', completion: '-1' }, { prompt: '0.1' }, { prompt: 1, completion: 2 }, null];
+  const models = await listModels(
+    PROVIDER,
+    answering({ data: entries.map((pricing, at) => ({ id: `m${at}`, pricing })) }),
+  );
+  expect(models.map(model => model.price)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test('an answer that is no JSON is said to be none, and not quoted', async () => {
+  const html: Fetch = () => Promise.resolve(new Response('<html>'));
+  await expect(listModels(PROVIDER, html)).rejects.toThrow(/^its answer is no JSON$/);
 });
 
 test('what holds no conversation is left out, and what has no id', async () => {

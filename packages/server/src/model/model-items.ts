@@ -1,4 +1,4 @@
-import type { Catalogue, ModelInfo } from './port.ts';
+import type { Catalogue, ModelInfo, ModelPrice } from './port.ts';
 import { effortParameter } from './variant.ts';
 
 /** One entry of `GET /v1/models`. */
@@ -9,12 +9,23 @@ export interface ModelItem {
   aliases?: string[];
   parameters?: { id: string; displayName?: string; values: { value: string; displayName?: string }[] }[];
   variants?: { params: { id: string; value: string }[]; displayName: string; isDefault?: boolean }[];
+  /** Tokens that it takes in and gives out together, and those of one answer at most. */
+  contextWindow?: number;
+  maxOutput?: number;
+  /** Both with max mode, for a model that has one. */
+  maxMode?: { contextWindow: number; maxOutput: number };
+  /** Whether it sees images. */
+  vision?: boolean;
+  /** Whether it can be asked to think. */
+  thinking?: boolean;
+  /** US dollars a million tokens, where they are known. */
+  price?: ModelPrice;
 }
 
 /** The id under which a model is listed: the plain one when it means this model alone, else `provider/id`. */
 function listedId(catalogue: Catalogue, model: ModelInfo): string {
   const isUnique = catalogue.models.every(
-    other => other === model || (other.id !== model.id && other.key !== model.id),
+    other => other.key === model.key || (other.id !== model.id && other.key !== model.id),
   );
   return isUnique ? model.id : model.key;
 }
@@ -27,7 +38,11 @@ export function modelItems(catalogue: Catalogue): { items: ModelItem[] } {
 
 function itemOf(catalogue: Catalogue, model: ModelInfo): ModelItem {
   const id = listedId(catalogue, model);
-  const item: ModelItem = { id, displayName: model.name };
+  const { contextWindow, maxOutput, vision, price, maxMode } = model;
+  const thinking = effortParameter(model) !== undefined;
+  const item: ModelItem = { id, displayName: model.name, contextWindow, maxOutput, vision, thinking };
+  if (maxMode) item.maxMode = { ...maxMode };
+  if (price) item.price = price;
   if (model.description !== undefined) item.description = model.description;
   const aliases = new Set(
     [...model.aliases, model.id, model.key].filter(alias => alias !== id && meansOnly(catalogue, alias, model)),

@@ -1,63 +1,60 @@
-import type { Agent } from 'undici';
-import { mendChatBody } from './chat-body.ts';
+import type { Dispatcher } from 'undici';
 import { CONNECT_MS, ERROR_BODY_BYTES, HTTP_SILENCE_MS } from './limits.ts';
 
 /** `fetch` as far as it is used here, so that tests can put their own in its place. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-let agent: Agent | undefined;
+/** Addresses of this machine, which no proxy could reach. */
+const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)/i;
+
+/** The variables that name a proxy, as every tool spells them. */
+const PROXIES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const;
 
 /**
- * undici's own fetch with an agent of its own: the fetch of the runtime cuts a body that is silent for 300 s, and an agent of the
- * installed undici does not fit it. Loaded on first use, since it costs start-up time.
+ * undici's own fetch with agents of its own: the fetch of the runtime cuts a body that is silent for 300 s, and an agent of the
+ * installed undici does not fit it. A proxy of the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) is used for every address
+ * that is not on this machine. undici is loaded on first use, since it costs start-up time.
  */
-export async function providerFetch(url: string, init: RequestInit): Promise<Response> {
-  const undici = await import('undici');
-  agent ??= new undici.Agent({
-    headersTimeout: HTTP_SILENCE_MS,
-    bodyTimeout: HTTP_SILENCE_MS,
-    connect: { timeout: CONNECT_MS },
-  });
-  // undici's types differ from the runtime's in name only
-  return (await undici.fetch(url, { ...init, dispatcher: agent } as Parameters<
-    typeof undici.fetch
-  >[1])) as unknown as Response;
-}
-
-/** Signs of life of the calls that are under way, by the signal of the call: all that the provider layer hands through. */
-const activity = new WeakMap<AbortSignal, () => void>();
-
-/** Has `call` called for every piece of an answer to a request with this signal. */
-export function watchActivity(signal: AbortSignal, call: (() => void) | undefined): void {
-  if (call) activity.set(signal, call);
-}
-
-/** A fetch for the provider layer whose answers are mended (see {@link mendChatBody}) and whose error bodies are bounded. */
-export function createChatFetch(fetch: Fetch): typeof globalThis.fetch {
-  return async (input, init) => {
-    const url = typeof input === 'object' && 'url' in input ? input.url : input.toString();
-    const response = await fetch(url, init ?? {});
-    const headers = Object.fromEntries(response.headers);
-    const { status, statusText } = response;
-    if (!response.ok) return new Response(await readStart(response), { status, statusText, headers });
-    if (response.body === null) return new Response(null, { status, statusText, headers });
-    const contentType = headers['content-type'] ?? '';
-    if (/^text\/html\b/i.test(contentType)) return notAStream(await readStart(response));
-    const onBytes = init?.signal ? activity.get(init.signal) : undefined;
-    const isStream = !/^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType);
-    delete headers['content-length'];
-    delete headers['content-encoding']; // undone by the fetch below us
-    return new Response(mendChatBody(response.body, { isStream, onBytes }), { status, statusText, headers });
+export function createProviderFetch(env: Readonly<Record<string, string | undefined>>): Fetch {
+  let direct: Dispatcher | undefined;
+  let proxied: Dispatcher | undefined;
+  const hasProxy = PROXIES.some(name => env[name]);
+  return async (url, init) => {
+    const undici = await import('undici');
+    const options = {
+      headersTimeout: HTTP_SILENCE_MS,
+      bodyTimeout: HTTP_SILENCE_MS,
+      connect: { timeout: CONNECT_MS },
+    };
+    const dispatcher =
+      hasProxy && !LOOPBACK.test(url)
+        ? (proxied ??= new undici.EnvHttpProxyAgent({
+            ...options,
+            httpProxy: env['http_proxy'] ?? env['HTTP_PROXY'],
+            httpsProxy: env['https_proxy'] ?? env['HTTPS_PROXY'] ?? env['http_proxy'] ?? env['HTTP_PROXY'],
+            noProxy: env['no_proxy'] ?? env['NO_PROXY'],
+          }))
+        : (direct ??= new undici.Agent(options));
+    // undici's types differ from the runtime's in name only
+    return (await undici.fetch(url, { ...init, dispatcher } as Parameters<
+      typeof undici.fetch
+    >[1])) as unknown as Response;
   };
 }
 
-/** A page in place of an answer: the address is another service's, or a portal stands in between. */
-function notAStream(page: string): Response {
-  return new Response(`A page came in place of an answer, so baseUrl is likely wrong. ${page}`, { status: 421 });
+/** The fetch of this process. */
+export const providerFetch: Fetch = createProviderFetch(process.env);
+
+/** The status under which a page in place of an answer is told. */
+export const PAGE_STATUS = 421;
+
+/** What is said of a page in place of an answer. */
+export function pageText(page: string): string {
+  return `A page came in place of an answer, so baseUrl is likely wrong. ${page}`;
 }
 
 /** The first bytes of a body as text; the rest is not read. */
-async function readStart(response: Response): Promise<string> {
+export async function readStart(response: Response): Promise<string> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
   const decoder = new TextDecoder();

@@ -195,19 +195,24 @@ describe('silence', () => {
 
   test('is not what a provider keeps that sends comments', async () => {
     const alive = Promise.withResolvers<void>();
+    let comment = () => {};
     const model: Model = {
       info: INFO,
       async *stream(request) {
-        request.onActivity?.();
+        comment = () => request.onActivity?.();
         await alive.promise;
         yield FINISH;
       },
     };
-    const { advance, done, waits } = await run(model);
-    expect(waits).toEqual([10_000, 10_000]);
+    const { advance, done, retries } = await run(model);
+    for (let i = 0; i < 3; i++) {
+      await advance(9_999);
+      comment();
+    }
     await advance(9_999);
     alive.resolve();
     expect(await done).toBeUndefined();
+    expect(retries).toEqual([]);
   });
 
   test('leaves no timer behind', async () => {

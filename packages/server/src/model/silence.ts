@@ -19,30 +19,38 @@ export async function* watchSilence(
   const abort = new AbortController();
   let hasBegun = false;
   let isOver = false;
-  let cancelTimer = () => {};
+  /** When the wait for a sign of life began; undefined while nobody waits. */
+  let waitsSince: number | undefined;
+  let cancelTimer: (() => void) | undefined;
   let failWait: (error: unknown) => void = () => {};
 
-  const wait = () => {
-    cancelTimer();
-    const seconds = hasBegun ? limits.providerIdleSeconds : limits.providerFirstTokenSeconds;
-    cancelTimer = clock.after(seconds * 1000, () => {
+  const patienceMs = () => (hasBegun ? limits.providerIdleSeconds : limits.providerFirstTokenSeconds) * 1000;
+  // one timer for many events: when it rings it looks for how long there really was silence, and waits for the rest
+  const look = (inMs: number) => {
+    cancelTimer = clock.after(inMs, () => {
+      cancelTimer = undefined;
+      if (waitsSince === undefined) return;
+      const left = waitsSince + patienceMs() - clock.now();
+      if (left > 0) return look(left);
       const when = hasBegun ? 'in the middle of its answer' : 'before its answer began';
       failWait(
         fault(
           'provider_silent',
-          `${model.info.provider} sent nothing for ${seconds} seconds ${when} (model ${model.info.id}).`,
-          {
-            retryable: true,
-          },
+          `${model.info.provider} sent nothing for ${patienceMs() / 1000} seconds ${when} (model ${model.info.id}).`,
+          { retryable: true },
         ),
       );
     });
+  };
+  const begin = () => {
+    waitsSince = clock.now();
+    if (!cancelTimer) look(patienceMs());
   };
   const onAbort = () => failWait(request.signal.reason);
   const onActivity = () => {
     if (isOver) return;
     request.onActivity?.();
-    wait();
+    if (waitsSince !== undefined) waitsSince = clock.now();
   };
 
   request.signal.throwIfAborted();
@@ -54,16 +62,20 @@ export async function* watchSilence(
     for (;;) {
       request.signal.throwIfAborted();
       const failed = new Promise<never>((_, reject) => (failWait = reject));
-      wait();
+      begin();
       const step = await Promise.race([events.next(), failed]);
-      cancelTimer();
+      waitsSince = undefined;
       if (step.done) return;
-      hasBegun = true;
+      if (!hasBegun) {
+        hasBegun = true;
+        cancelTimer?.(); // it was set for another patience
+        cancelTimer = undefined;
+      }
       yield step.value;
     }
   } finally {
     isOver = true;
-    cancelTimer();
+    cancelTimer?.();
     request.signal.removeEventListener('abort', onAbort);
     abort.abort();
     // The provider's side is told and not waited for: it may be the one that hangs. Its late failure says nothing new.

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { usageOfChat } from './usage.ts';
+import { usedTokens } from '../run/usage.ts';
+import { usageOfChat, usageOfGemini } from './usage.ts';
 
 test('cached tokens stand beside the input, whether they were counted inside it or not [R59]', () => {
   const inside = {
@@ -30,4 +31,15 @@ test('what was not reported stays absent [R58]', () => {
   expect(usageOfChat(undefined)).toEqual({});
   expect(usageOfChat({ prompt_tokens: 7 })).toEqual({ inputTokens: 7 });
   expect(usageOfChat({ prompt_tokens: -1, completion_tokens: 'ten' })).toEqual({});
+});
+
+test('a count that no call has is not reported, and no sum leaves what used_tokens carries [R58]', () => {
+  for (const count of [1_000_000_001, 5e9, 1e30, Infinity]) {
+    expect(usageOfChat({ prompt_tokens: count, completion_tokens: 3 })).toEqual({ outputTokens: 3 });
+    expect(usageOfGemini({ promptTokenCount: 7, candidatesTokenCount: count })).toEqual({ inputTokens: 7 });
+  }
+  const most = 1_000_000_000;
+  expect(usageOfChat({ prompt_tokens: most }).inputTokens).toBe(most);
+  const counts = { inputTokens: most, outputTokens: 2 * most, cacheReadTokens: most, cacheWriteTokens: most };
+  expect(usedTokens(counts)).toBe(2 ** 32 - 1);
 });

@@ -44,16 +44,27 @@ export function takesEffort(model: ModelInfo, value: string): boolean {
   return model.parameters.length === 0 && EFFORTS.includes(value);
 }
 
+/** What a model is asked for of a choice, and what of the choice it does not have. */
+export interface ChosenParameters {
+  readonly parameters: Record<string, string>;
+  readonly ignored: readonly { readonly id: string; readonly value: string }[];
+}
+
+/** Values that ask for nothing. */
+const OFF: ReadonlySet<string> = new Set(['false', 'off', 'none', 'default']);
+
 /**
  * What of a choice the model is asked for, under the names of its own parameters: effort whatever the client calls it, and
- * what the model is described with. Parameters that it does not know are the client's own affair and are left out.
- * @returns the parameters, or the first that has a value which the model does not take
+ * what the model is described with. One that it does not have is left out, and told where leaving it out changes something: what is
+ * switched off is off without it too.
+ * @returns the parameters and what was left out, or the first that has a value which the model does not take
  */
 export function chooseParameters(
   model: ModelInfo,
   chosen: Readonly<Record<string, string>>,
-): { parameters: Record<string, string> } | { refused: { id: string; value: string; values: readonly string[] } } {
+): ChosenParameters | { refused: { id: string; value: string; values: readonly string[] } } {
   const parameters: Record<string, string> = {};
+  const ignored: { id: string; value: string }[] = [];
   for (const [id, value] of Object.entries(chosen)) {
     if (value === '') continue;
     const described = EFFORT.has(id) ? effortParameter(model) : model.parameters.find(parameter => parameter.id === id);
@@ -62,6 +73,7 @@ export function chooseParameters(
       if (!values.includes(value)) return { refused: { id: described.id, value, values } };
       parameters[described.id] = value;
     } else if (EFFORT.has(id) && model.parameters.length === 0) parameters['effort'] = value;
+    else if (!OFF.has(value)) ignored.push({ id, value });
   }
-  return { parameters };
+  return { parameters, ignored };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../config/secret.ts';
-import { createLog, logLevelOf, silentLog } from './log.ts';
+import { createLog, silentLog } from './log.ts';
 import { logRun } from './run-line.ts';
 
 async function logged(level: 'debug' | 'info' | 'warn', call: (log: Awaited<ReturnType<typeof createLog>>) => void) {
@@ -47,14 +47,6 @@ describe('the log', () => {
       await logged('warn', log => (log.info({}, 'a'), log.warn({}, 'b'), log.error({}, 'c'), log.debug({}, 'd'))),
     ).toHaveLength(2);
     expect(await createLog('silent')).toBe(silentLog);
-  });
-
-  test('has the level of LOG_LEVEL, info by default', () => {
-    expect([logLevelOf({}), logLevelOf({ LOG_LEVEL: 'DEBUG' }), logLevelOf({ LOG_LEVEL: 'loud' })]).toEqual([
-      'info',
-      'debug',
-      'info',
-    ]);
   });
 
   test('has a run as one line, louder when it failed', async () => {

@@ -1,3 +1,6 @@
+import { createRequire } from 'node:module';
+import type pino from 'pino';
+import { capLines } from './log-cap.ts';
 import { redactText } from './secret-text.ts';
 
 /** What stands beside the text of a log line. Values are plain JSON; a Secret prints as `[redacted]`. */
@@ -13,35 +16,43 @@ export interface Log {
 
 export type LogLevel = keyof Log | 'silent';
 
-const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
+/** From the most that is said to nothing. */
+export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** A log that writes nothing. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** The level that `LOG_LEVEL` names; `info` when it names none. */
-export function logLevelOf(env: Readonly<Record<string, string | undefined>>): LogLevel {
-  const name = env['LOG_LEVEL']?.toLowerCase();
-  return LEVELS.find(level => level === name) ?? 'info';
-}
-
 /**
  * A log of one JSON object a line, to stderr, written at once so that a crash loses nothing. What looks like a key or a token is
- * `[redacted]`, at any depth; of an error its name, message and stack are kept, and those of its causes.
+ * `[redacted]`, at any depth; of an error its name, message and stack are kept, and those of its causes. Lines and what they
+ * come to in a minute are bounded.
  *
- * @param write takes one whole line with its line end; for tests
+ * @param write takes one whole line with its line end; stderr when absent
+ * @param now milliseconds since the epoch, for the bound of a minute
  */
-export async function createLog(level: LogLevel, write?: (line: string) => void): Promise<Log> {
+export async function createLog(
+  level: LogLevel,
+  write?: (line: string) => void,
+  now: () => number = Date.now,
+): Promise<Log> {
   if (level === 'silent') return silentLog;
-  const { default: pino } = await import('pino');
-  const destination = write ? { write } : pino.destination({ dest: 2, sync: true });
-  const logger = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: label => ({ level: label }) } },
-    destination,
-  );
+  let logger: pino.Logger | undefined;
   const line = (name: keyof Log) => (fields: LogFields, text: string) => {
-    if (logger.isLevelEnabled(name)) logger[name](cleanFields(fields), redactText(text));
+    if (LOG_LEVELS.indexOf(name) < LOG_LEVELS.indexOf(level)) return;
+    // loaded with the first line: a server that has nothing to say starts without it
+    logger ??= openLogger(level, write, now);
+    logger[name](cleanFields(fields), redactText(text));
   };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}
+
+function openLogger(level: LogLevel, write: ((line: string) => void) | undefined, now: () => number): pino.Logger {
+  const pino = createRequire(import.meta.url)('pino') as typeof import('pino').pino;
+  const destination = write ? { write } : pino.destination({ dest: 2, sync: true });
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: label => ({ level: label }) } },
+    { write: capLines(line => void destination.write(line), now) },
+  );
 }
 
 /** Deeper values are left out: nothing that belongs into a log line is nested like this. */

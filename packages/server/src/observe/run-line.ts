@@ -17,6 +17,8 @@ export interface RunLine {
   readonly toolCalls: number;
   readonly retries: number;
   readonly usage: object;
+  /** By currency; absent where no price is known. */
+  readonly cost?: object;
 }
 
 /** Writes the line of a run that ended: at `info` when it ended or was canceled, at `warn` when it failed. */

@@ -22,3 +22,18 @@ export function redactText(text: string, secrets: readonly string[] = []): strin
   for (const pattern of PATTERNS) clean = clean.replace(pattern, REDACTED);
   return clean;
 }
+
+/** The beginning of a secret that is short enough to be a word. */
+const SHORTEST_BEGINNING = 4;
+
+/** The same of a text that may have been cut in the middle of a secret: what it ends with of one goes too (F88). */
+export function redactCutText(text: string, secrets: readonly string[] = []): string {
+  let clean = redactText(text, secrets);
+  for (const secret of secrets) {
+    if (secret.length < SHORTEST_SECRET) continue;
+    for (let length = secret.length - 1; length >= SHORTEST_BEGINNING; length--) {
+      if (clean.endsWith(secret.slice(0, length))) clean = clean.slice(0, -length) + REDACTED;
+    }
+  }
+  return clean;
+}

@@ -1,10 +1,15 @@
 import type { Usage } from '../model/port.ts';
+import type { CallCost } from '../usage/meter.ts';
+import { addMoney } from '../usage/price.ts';
+import type { Money } from '../usage/price.ts';
 import { addUsage } from './usage.ts';
 
 /** What a run did so far, for its line in the log and for the retry rule (R54). */
 export class RunAccount {
   modelKey = '';
   usage: Usage = {};
+  /** By currency; calls whose price is not known are not in it. */
+  cost: Money = {};
   modelCalls = 0;
   toolCalls = 0;
   retries = 0;
@@ -15,6 +20,10 @@ export class RunAccount {
 
   addUsage(usage: Usage): void {
     this.usage = addUsage(this.usage, usage);
+  }
+
+  addCost(cost: CallCost | undefined): void {
+    if (cost) this.cost = addMoney(this.cost, cost.currency, cost.amount);
   }
 
   outputShown(now: number): void {

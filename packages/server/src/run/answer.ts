@@ -25,7 +25,7 @@ export interface AnswerThinking {
 export type AnswerPart =
   | { type: 'text'; text: string; startedAtMs: number }
   | AnswerThinking
-  | { type: 'redacted'; data: string }
+  | { type: 'redacted'; data: string; providerOptions?: ProviderOptions }
   | { type: 'call'; call: AnswerCall };
 
 /** What the client is to be shown for one model event. */
@@ -57,6 +57,14 @@ export class Answer {
     return this.parts.map(part => (part.type === 'text' ? part.text : '')).join('');
   }
 
+  /** Characters of all that came. */
+  get characters(): number {
+    return this.parts.reduce((sum, part) => {
+      if (part.type === 'call') return sum + part.call.name.length + part.call.args.length;
+      return sum + (part.type === 'redacted' ? 0 : part.text.length);
+    }, 0);
+  }
+
   push(event: ModelEvent, now: number): Shown[] {
     switch (event.type) {
       case 'text':
@@ -70,7 +78,11 @@ export class Answer {
       }
       case 'redacted-reasoning': {
         const shown = this.#endThinking(now);
-        this.parts.push({ type: 'redacted', data: event.data });
+        this.parts.push({
+          type: 'redacted',
+          data: event.data,
+          ...(event.providerOptions && { providerOptions: event.providerOptions }),
+        });
         return shown;
       }
       case 'tool-start':
@@ -157,7 +169,11 @@ export class Answer {
     return this.parts.map((part): MessagePart => {
       if (part.type === 'text') return { type: 'text', text: part.text };
       if (part.type === 'redacted')
-        return { type: 'redacted-reasoning', data: part.data, providerOptions: originOptions(model) };
+        return {
+          type: 'redacted-reasoning',
+          data: part.data,
+          providerOptions: { ...part.providerOptions, ...originOptions(model) },
+        };
       if (part.type === 'thinking') {
         const durationMs = Math.max(1, part.completedAtMs - part.startedAtMs);
         const { tandem } = originOptions(model);

@@ -60,7 +60,7 @@ export async function loop(turn: Turn): Promise<void> {
         );
         break;
       case 'continue-text':
-        keepText(turn, answer);
+        await keepText(turn, answer);
         history.append(noteMessage('continue', GO_ON));
         await turn.publish();
         break;
@@ -68,7 +68,7 @@ export async function loop(turn: Turn): Promise<void> {
       case 'end-without-calls':
         services.cards.closeAll('The call did not run: the answer ended before it.');
         if (decision.notice !== undefined) turn.notice(decision.notice);
-        keepText(turn, answer);
+        await keepText(turn, answer);
         await turn.publish();
         return;
     }
@@ -93,11 +93,11 @@ function deliverInjections(turn: Turn): void {
 
 /** A round of tools: cards start, the pending batch is published, the calls run, then results and history are published. */
 async function runTools(turn: Turn, answer: Answer, calls: readonly RoundCall[], modelCallId: string): Promise<void> {
-  const { checkpoint, account, services, model } = turn.parts;
+  const { checkpoint, account, services } = turn.parts;
   const argsById = new Map(calls.map(call => [call.callId, call.args]));
   const message: ModelMessage = {
     role: 'assistant',
-    content: answer.messageParts(model.info.key, call => argsById.get(call.callId) ?? {}),
+    content: answer.messageParts(turn.answering.info.key, call => argsById.get(call.callId) ?? {}),
   };
   for (const call of calls) turn.startCard(call, modelCallId);
   account.toolsStarted(calls.length);
@@ -108,12 +108,12 @@ async function runTools(turn: Turn, answer: Answer, calls: readonly RoundCall[],
     checkpoint.state.pendingToolCalls = [writePending({ message, startedAtMs: services.clock.now(), refusals })];
     await checkpoint.publish();
   }
-  turn.settle(message, await runRound(calls, services, 'ask'));
+  await turn.settle(message, await runRound(calls, services, 'ask'));
   await turn.publish();
 }
 
 /** The text of an answer whose calls, if any, do not count. */
-function keepText(turn: Turn, answer: Answer): void {
-  const content = answer.messageParts(turn.parts.model.info.key, () => ({})).filter(part => part.type !== 'tool-call');
-  turn.keepAnswer({ role: 'assistant', content });
+async function keepText(turn: Turn, answer: Answer): Promise<void> {
+  const content = answer.messageParts(turn.answering.info.key, () => ({})).filter(part => part.type !== 'tool-call');
+  await turn.keepAnswer({ role: 'assistant', content });
 }

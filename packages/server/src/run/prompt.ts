@@ -39,6 +39,25 @@ export function addPrompt(
   const first = history.messages[0];
   if (first?.role !== 'system') history.replaceSystem(system);
   else if (request.customSystemPrompt && first.content !== system.content) history.replaceSystem(system);
+  addWorkspaceNote(history, request, context, now);
+}
+
+/** Tells a model that knows the workspace what it is like now, if that is something else: a resume drops no edit of it (F67). */
+export function addChangedWorkspace(
+  history: History,
+  request: AgentRunRequest,
+  context: RequestContext | undefined,
+  now: number,
+): void {
+  if (lastNote(history.messages, 'workspace')) addWorkspaceNote(history, request, context, now);
+}
+
+function addWorkspaceNote(
+  history: History,
+  request: AgentRunRequest,
+  context: RequestContext | undefined,
+  now: number,
+): void {
   if (!context || request.excludeWorkspaceContext) return;
   const note = workspaceNote(context, now);
   if (lastNote(history.messages, 'workspace')?.content !== note) history.append(noteMessage('workspace', note));

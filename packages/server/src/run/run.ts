@@ -12,20 +12,22 @@ import { History } from '../conversation/history.ts';
 import { readPending } from '../conversation/pending-calls.ts';
 import { restoreTodos } from '../conversation/todos.ts';
 import type { Identity } from '../identity.ts';
-import type { Catalogue, ModelChoice } from '../model/port.ts';
+import { takeCredentials } from '../credentials/run-credentials.ts';
+import type { RunCredentials } from '../credentials/run-credentials.ts';
+import type { Catalogue } from '../model/port.ts';
 import type { CallLimits } from '../model/retry.ts';
 import type { Log } from '../observe/log.ts';
 import type { Scope, Store } from '../store/port.ts';
 import { buildMcpTable } from '../tools/mcp-table.ts';
-import { offerTools } from '../tools/registry.ts';
 import type { ToolFacts } from '../tools/tool.ts';
+import type { BudgetOf } from '../usage/budget.ts';
+import { Meter } from '../usage/meter.ts';
 import { RunAccount } from './account.ts';
-import { resumeAction } from './actions/resume.ts';
-import { userMessageAction } from './actions/user-message.ts';
 import { Cards } from './cards.ts';
 import { loadContext } from './context.ts';
 import { Injections } from './injections.ts';
-import { Turn } from './turn.ts';
+import { ignoredNotice, modelChoice, resolveModel } from './model-choice.ts';
+import { loadRunParts } from './parts.ts';
 import { turnEnded } from './usage.ts';
 
 /** What every run of a server shares. */
@@ -36,6 +38,8 @@ export interface RunServices {
   readonly identity: Identity;
   readonly log: Log;
   readonly callLimits: CallLimits;
+  /** What owners may spend; nothing is bounded when absent. */
+  readonly budgetOf?: BudgetOf;
 }
 
 /** What the request of a run says beside its message: headers (R9) and who asks. */
@@ -70,6 +74,7 @@ export class Run {
   readonly exec: ExecBridge;
   readonly kv: KvBridge;
   readonly #request: AgentRunRequest;
+  readonly #credentials: RunCredentials | undefined;
   readonly #facts: RunRequestFacts;
   readonly #services: RunServices;
   readonly #outbox: Outbox;
@@ -91,6 +96,7 @@ export class Run {
   }) {
     const { request, facts, services, outbox } = options;
     const { clock, identity, store, log } = services;
+    this.#credentials = takeCredentials(request);
     this.#request = request;
     this.#facts = facts;
     this.#services = services;
@@ -102,6 +108,9 @@ export class Run {
     this.#outbox = {
       append: message => {
         if (this.#state.tag === 'working') outbox.append(message);
+      },
+      appendText: (branch, text) => {
+        if (this.#state.tag === 'working') outbox.appendText(branch, text);
       },
       ready: () => outbox.ready(),
       reader: () => outbox.reader(),
@@ -186,7 +195,7 @@ export class Run {
   }
 
   async #work(): Promise<void> {
-    const { clock, store, catalogue, identity, callLimits } = this.#services;
+    const { clock, store, catalogue, identity, callLimits, budgetOf = () => undefined } = this.#services;
     const request = this.#request;
     const { requestId, scope, allowedTools, excludedTools } = this.#facts;
     const signal = this.#abort.signal;
@@ -198,7 +207,8 @@ export class Run {
         'run_request.action is missing. Set one of its branches, for example user_message_action.',
       );
     }
-    const { model, parameters } = catalogue.resolve(modelChoice(request));
+    const choice = modelChoice(request, this.#credentials, this.conversationId);
+    const { model, parameters, ignored, route, isOwnKey = false } = await resolveModel(catalogue, choice);
     this.#account.modelKey = model.info.key;
     const blobs = new RunBlobs({ kv: this.kv, cache: store.blobs, scope, preFetched: request.preFetchedBlobs });
     const checkpoint = new Checkpoint({ outbox: this.#outbox, blobs, brought: request.conversationState });
@@ -211,7 +221,8 @@ export class Run {
       );
     }
 
-    const [context, history, todos] = await Promise.all([
+    const [{ offerTools, Turn, resumeAction, userMessageAction }, context, history, todos] = await Promise.all([
+      loadRunParts(),
       loadContext({ action, blobs, exec: this.exec, signal, log }),
       History.restore(blobs, state.rootPromptMessagesJson),
       restoreTodos(blobs, state.todos, log),
@@ -223,6 +234,13 @@ export class Run {
       requestId,
       outbox: this.#outbox,
       account: this.#account,
+      meter: new Meter({ book: store.usage, budgetOf, clock, log }).of({
+        scope,
+        conversationId: this.conversationId,
+        runId: this.runId,
+        model: model.info,
+        isOwnKey,
+      }),
       injections: this.#injections,
       identity,
       callLimits,
@@ -234,6 +252,14 @@ export class Run {
       tools,
       services: { facts, exec: this.exec, cards: this.#cards, clock, log, signal, todos },
     });
+    if (route !== undefined && request.clientSupportsRoutedModelUpdate) {
+      turn.update({
+        case: 'routedModel',
+        value: { $typeName: 'agent.v1.RoutedModelUpdate', displayName: model.info.name },
+      });
+    }
+    const notice = ignoredNotice(model.info, ignored);
+    if (notice !== undefined) turn.notice(notice);
     const pending = readPending(state.pendingToolCalls);
     if (pending.unreadable > 0)
       log.warn(
@@ -276,18 +302,6 @@ function toolFacts(request: AgentRunRequest, context: RequestContext | undefined
     mcp: buildMcpTable([request.mcpTools?.mcpTools ?? [], context?.tools ?? []], context),
     vision,
   };
-}
-
-function modelChoice(request: AgentRunRequest): ModelChoice | undefined {
-  const requested = request.requestedModel;
-  if (requested?.modelId) {
-    return {
-      modelId: requested.modelId,
-      parameters: Object.fromEntries(requested.parameters.map(({ id, value }) => [id, value])),
-    };
-  }
-  const modelId = request.modelDetails?.modelId;
-  return modelId ? { modelId, parameters: {} } : undefined;
 }
 
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, letter => '_' + letter.toLowerCase());

@@ -15,12 +15,14 @@ export function addUsage(sum: Usage, usage: Usage): Usage {
   return total;
 }
 
+/** The most that `used_tokens` carries, a uint32. */
+const MOST_USED_TOKENS = 0xffffffff;
+
 /** Tokens that the last call filled the window with (R51); undefined when the provider did not say. */
 export function usedTokens(usage: Usage): number | undefined {
   if (usage.inputTokens === undefined && usage.outputTokens === undefined) return undefined;
-  return (
-    (usage.inputTokens ?? 0) + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0) + (usage.outputTokens ?? 0)
-  );
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0 } = usage;
+  return Math.min(inputTokens + cacheReadTokens + cacheWriteTokens + outputTokens, MOST_USED_TOKENS);
 }
 
 export function turnEnded(usage: Usage): TurnEndedUpdate {

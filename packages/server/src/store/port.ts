@@ -82,9 +82,67 @@ export interface Conversations {
   clone(scope: Scope, from: string, to: string): Promise<void>;
 }
 
+/** One model call: what it used, and what it cost where that is known. */
+export interface UsageRecord {
+  /** Empty for a call that belongs to no conversation. */
+  readonly conversationId: string;
+  readonly runId: string;
+  /** The key of the model, `provider/id`. */
+  readonly model: string;
+  /** When it ended, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Tokens as R58 counts them; what the provider did not report stays absent. */
+  readonly usage: {
+    readonly inputTokens?: number | undefined;
+    readonly outputTokens?: number | undefined;
+    readonly cacheReadTokens?: number | undefined;
+    readonly cacheWriteTokens?: number | undefined;
+    readonly reasoningTokens?: number | undefined;
+  };
+  readonly cost: { readonly amount: number; readonly currency: string } | undefined;
+  /** Whether a key paid for it that the run brought itself. */
+  readonly isOwnKey: boolean;
+}
+
+/** The sum over some calls. */
+export interface UsageRow {
+  /** The day as `2026-12-01` in UTC, the model, the conversation or the run. */
+  readonly name: string;
+  readonly calls: number;
+  readonly turns: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  readonly reasoningTokens?: number;
+  /** By currency; calls whose price is not known are counted in `unpricedCalls` instead. */
+  readonly cost: Readonly<Record<string, number>>;
+  readonly unpricedCalls: number;
+  /** When the last of the calls ended, in milliseconds since the epoch. */
+  readonly lastAt: number;
+}
+
+/** What a report looks at: calls from `since` on and before `until`, in milliseconds since the epoch. */
+export interface UsageQuery {
+  readonly by: 'day' | 'model' | 'conversation' | 'turn';
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly conversationId?: string | undefined;
+}
+
+/** What every owner's model calls used and cost. */
+export interface UsageBook {
+  record(scope: Scope, record: UsageRecord): Promise<void>;
+  /** What calls on the server's own keys cost since a moment. */
+  spent(scope: Scope, currency: string, since: number): Promise<number>;
+  /** The newest first, at most a thousand. */
+  report(scope: Scope, query: UsageQuery): Promise<UsageRow[]>;
+}
+
 export interface Store {
   readonly blobs: BlobCache;
   readonly ledger: Ledger;
+  readonly usage: UsageBook;
   readonly conversations: Conversations;
   /** 32 random bytes made once for this store; signs access tokens, so that they survive a restart. */
   readonly secret: Uint8Array;

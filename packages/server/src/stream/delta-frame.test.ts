@@ -5,8 +5,9 @@ import type { InteractionUpdate } from '@tandem/protocol/agent';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { updateMessage } from '../bridge/outbox.ts';
-import { deltaFrame, joinFrames } from './delta-frame.ts';
+import { deltaFrame } from './delta-frame.ts';
 import { messageFrame } from './frame.ts';
+import { joinFrames } from './frame-bytes.ts';
 
 type Branch = InteractionUpdate['message'];
 const textDelta = (text: string, isServerNotice = false): Branch => ({
@@ -74,7 +75,7 @@ describe('joined frames', () => {
     );
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 30 }), frames => {
-        expect(Buffer.compare(joinFrames(frames), Buffer.concat(frames))).toBe(0);
+        expect(Buffer.compare(Buffer.concat(joinFrames(frames)), Buffer.concat(frames))).toBe(0);
       }),
     );
   });

@@ -1,7 +1,8 @@
 import { limits } from '@tandem/protocol';
 import type { InteractionUpdate } from '@tandem/protocol/agent';
-import { FRAME_SLAB_BYTES } from '../limits.ts';
+import type { TextBranch } from '../bridge/outbox.ts';
 import type { Frame } from './frame.ts';
+import { allocateFrame, makeRoom, openFrame, room, varintBytes, writeVarint } from './frame-bytes.ts';
 
 const HEAD = limits.envelopeHeadBytes;
 /** Field 1 with a length: `interaction_update` of the root message, `text_delta` of an update, and `text` of both deltas. */
@@ -10,6 +11,9 @@ const FIELD_1 = 0x0a;
 const FIELD_4 = 0x22;
 /** Up to here a loop beats a call into native code. */
 const SHORT_TEXT = 64;
+const LAST_ASCII = 0x7f;
+/** What stands before a short text: the envelope head, then three tags with lengths of one byte each. */
+const SHORT_HEAD = HEAD + 6;
 
 /**
  * The frame of the two messages that make up nearly all of a stream, `text_delta` and `thinking_delta`, written by hand: about ten
@@ -29,6 +33,34 @@ export function deltaFrame(update: InteractionUpdate): Frame | undefined {
   return undefined;
 }
 
+/**
+ * Writes the frame of a short ASCII text behind what is used of the slab, without making an object for it; returns its bytes, or 0
+ * when the text is another one. Nearly all of a stream goes through here.
+ */
+export function writeShortText(branch: TextBranch, text: string): number {
+  const { length } = text;
+  if (length === 0 || length > SHORT_TEXT) return 0;
+  makeRoom(SHORT_HEAD + SHORT_TEXT);
+  const { slab, used } = room;
+  let at = used + SHORT_HEAD;
+  for (let i = 0; i < length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit > LAST_ASCII) return 0;
+    slab[at++] = unit;
+  }
+  // all of the head: a text that was given up half way may have left its letters here
+  slab[used] = slab[used + 1] = slab[used + 2] = slab[used + 3] = 0;
+  slab[used + 4] = length + 6;
+  slab[used + 5] = FIELD_1;
+  slab[used + 6] = length + 4;
+  slab[used + 7] = branch === 'textDelta' ? FIELD_1 : FIELD_4;
+  slab[used + 8] = length + 2;
+  slab[used + 9] = FIELD_1;
+  slab[used + 10] = length;
+  room.used = at;
+  return at - used;
+}
+
 /** Envelope head, root message, update, delta, text: each a tag and a length around the next. */
 function textFrame(branch: number, text: string): Frame {
   const textBytes = byteLengthOf(text);
@@ -36,12 +68,7 @@ function textFrame(branch: number, text: string): Frame {
   const updateBytes = 1 + varintBytes(deltaBytes) + deltaBytes;
   const messageBytes = 1 + varintBytes(updateBytes) + updateBytes;
   const frame = allocateFrame(HEAD + messageBytes);
-  frame[0] = 0;
-  frame[1] = messageBytes >>> 24;
-  frame[2] = messageBytes >>> 16;
-  frame[3] = messageBytes >>> 8;
-  frame[4] = messageBytes;
-  let at: number = HEAD;
+  let at = openFrame(frame, messageBytes);
   frame[at++] = FIELD_1;
   at = writeVarint(frame, at, updateBytes);
   frame[at++] = branch;
@@ -63,63 +90,4 @@ function byteLengthOf(text: string): number {
   if (text.length > SHORT_TEXT) return Buffer.byteLength(text);
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return Buffer.byteLength(text);
   return text.length;
-}
-
-function varintBytes(value: number): number {
-  let bytes = 1;
-  for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes++;
-  return bytes;
-}
-
-function writeVarint(frame: Uint8Array, at: number, value: number): number {
-  let rest = value;
-  while (rest > 0x7f) {
-    frame[at++] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  frame[at++] = rest;
-  return at;
-}
-
-let slab = new Uint8Array(0);
-let used = 0;
-
-/**
- * Room for a frame. Small ones lie one behind the other in a slab, so that frames of one tick can be written as the one piece that
- * they already are. What was given out is never written again.
- */
-function allocateFrame(bytes: number): Uint8Array {
-  if (bytes > FRAME_SLAB_BYTES / 8) return new Uint8Array(bytes);
-  if (used + bytes > slab.length) {
-    slab = new Uint8Array(FRAME_SLAB_BYTES);
-    used = 0;
-  }
-  const frame = new Uint8Array(slab.buffer, used, bytes);
-  used += bytes;
-  return frame;
-}
-
-/** Frames as few pieces: neighbours in a slab become one without a copy. */
-export function joinFrames(frames: readonly Frame[]): Uint8Array {
-  const first = frames[0];
-  if (!first) return new Uint8Array(0);
-  const pieces: Uint8Array[] = [];
-  let piece = first;
-  let end = first.byteOffset + first.byteLength;
-  let last = first;
-  for (let i = 1; i < frames.length; i++) {
-    const frame = frames[i]!;
-    if (frame.buffer === last.buffer && frame.byteOffset === end) {
-      end += frame.byteLength;
-    } else {
-      pieces.push(new Uint8Array(piece.buffer, piece.byteOffset, end - piece.byteOffset));
-      piece = frame;
-      end = frame.byteOffset + frame.byteLength;
-    }
-    last = frame;
-  }
-  const whole = new Uint8Array(piece.buffer, piece.byteOffset, end - piece.byteOffset);
-  if (pieces.length === 0) return whole;
-  pieces.push(whole);
-  return Buffer.concat(pieces);
 }

@@ -1,7 +1,9 @@
+import type { TextBranch } from '../bridge/outbox.ts';
 import type { Frame } from './frame.ts';
+import { FrameQueue } from './frame-queue.ts';
 
 /**
- * Where frames go: one open response. `write` takes whole frames joined, calls `written` once they left this process, and
+ * Where frames go: one open response. `write` takes pieces of whole frames, calls `written` once they left this process, and
  * returns false when it wants to be left alone until `onDrain` is called.
  */
 export interface FrameSink {
@@ -18,7 +20,7 @@ export interface FrameSink {
  * comes after another gets the ones that were not, in order. All that is appended in one tick goes out in one write.
  */
 export class Downlink {
-  #queue: Frame[] = [];
+  readonly #queue = new FrameQueue();
   #queuedBytes = 0;
   /** Given to the sink, not yet written; they go back to the front of the queue when the sink is lost. */
   #inFlight: Frame[][] = [];
@@ -46,7 +48,7 @@ export class Downlink {
   }
   /** Whether every frame, the last one included, left the process. */
   get isDone(): boolean {
-    return this.#ended && this.#queue.length === 0 && this.#inFlight.length === 0;
+    return this.#ended && this.#queue.isEmpty && this.#inFlight.length === 0;
   }
   /** When something was last written to the present reader. */
   get lastWriteAt(): number {
@@ -54,13 +56,26 @@ export class Downlink {
   }
   /** Whether a heartbeat would be heard and is not pushed aside by frames that wait. */
   get isIdle(): boolean {
-    return this.#sink !== undefined && !this.#ended && this.#queue.length === 0 && !this.#blocked;
+    return this.#sink !== undefined && !this.#ended && this.#queue.isEmpty && !this.#blocked;
   }
 
   append(frame: Frame): void {
     if (this.#ended) return;
     this.#queue.push(frame);
-    this.#queuedBytes += frame.length;
+    this.#grow(frame.length);
+  }
+
+  /** Appends a short text, which is most of what is said; false when the text is another one and was not taken. */
+  appendText(branch: TextBranch, text: string): boolean {
+    if (this.#ended) return true;
+    const bytes = this.#queue.pushText(branch, text);
+    if (bytes === 0) return false;
+    this.#grow(bytes);
+    return true;
+  }
+
+  #grow(bytes: number): void {
+    this.#queuedBytes += bytes;
     this.#schedule();
   }
 
@@ -115,31 +130,31 @@ export class Downlink {
   #release(): void {
     this.#sink = undefined;
     if (this.#inFlight.length === 0) return;
-    this.#queue = this.#inFlight.flat().concat(this.#queue);
+    this.#queue.putBack(this.#inFlight.flat());
     this.#inFlight = [];
   }
 
   /** One write a tick: whatever the rest of this tick appends goes out with it. */
   #schedule(): void {
-    if (this.#scheduled || this.#blocked || !this.#sink || this.#queue.length === 0) return;
+    if (this.#scheduled || this.#blocked || !this.#sink || this.#queue.isEmpty) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#flush();
-    });
+    setImmediate(flush, this);
   }
 
-  #flush(): void {
+  /** Writes what waits, once a tick. */
+  flush(): void {
+    this.#scheduled = false;
     const sink = this.#sink;
-    if (!sink || this.#blocked || this.#queue.length === 0) return;
-    const frames = this.#queue;
-    this.#queue = [];
+    if (!sink || this.#blocked || this.#queue.isEmpty) return;
+    const frames = this.#queue.take();
+    let bytes = 0;
+    for (const frame of frames) bytes += frame.length;
     this.#inFlight.push(frames);
     this.#lastWriteAt = this.#now();
     const open = sink.write(frames, () => {
       if (this.#sink !== sink) return;
       this.#inFlight.shift();
-      for (const frame of frames) this.#queuedBytes -= frame.length;
+      this.#queuedBytes -= bytes;
       this.#settle();
     });
     if (!open) this.#blocked = true;
@@ -158,3 +173,5 @@ export class Downlink {
     }
   }
 }
+
+const flush = (downlink: Downlink) => downlink.flush();

@@ -4,17 +4,21 @@ import type { Fault } from '@tandem/protocol';
 import { AgentServerMessageSchema } from '@tandem/protocol/agent';
 import type { AgentServerMessage } from '@tandem/protocol/agent';
 import { updateMessage } from '../bridge/outbox.ts';
+import { blobFrame } from './blob-frame.ts';
 import { deltaFrame } from './delta-frame.ts';
 
 /** One message as it goes out, header and payload in one piece, encoded once (§1.2). */
 export type Frame = Uint8Array;
 
 export function messageFrame(message: AgentServerMessage): Frame {
-  if (message.message.case === 'interactionUpdate' && !message.$unknown) {
-    const frame = deltaFrame(message.message.value);
-    if (frame) return frame;
-  }
-  return encodeEnvelope(toBinary(AgentServerMessageSchema, message));
+  const frame = handWritten(message);
+  return frame ?? encodeEnvelope(toBinary(AgentServerMessageSchema, message));
+}
+
+function handWritten({ message, $unknown, ttftBreakdown }: AgentServerMessage): Frame | undefined {
+  if ($unknown || ttftBreakdown) return undefined;
+  if (message.case === 'interactionUpdate') return deltaFrame(message.value);
+  return message.case === 'kvServerMessage' ? blobFrame(message.value) : undefined;
 }
 
 export function endFrame(fault: Fault | undefined): Frame {

@@ -234,6 +234,7 @@ export class Registry {
       toolCalls: account.toolCalls,
       retries: account.retries,
       usage: account.usage,
+      ...(Object.keys(account.cost).length > 0 ? { cost: account.cost } : {}),
     });
     try {
       await store.ledger.recordRun(
@@ -269,6 +270,12 @@ export class Registry {
       });
     }
     this.stop();
+  }
+
+  /** Resolves once whoever reads an ended stream, a client that polls included, has its last frame. */
+  async untilRead(): Promise<void> {
+    const unread = [...this.#streams.values()].filter(({ stream }) => stream.isRead && stream.state.tag === 'ended');
+    await Promise.all(unread.map(({ stream }) => new Promise<void>(resolve => stream.downlink.onDone(resolve))));
   }
 
   /** Ends every stream at once. */

@@ -7,8 +7,11 @@ import type {
   ExecClientMessage,
 } from '@tandem/protocol/agent';
 import { endsShellStream } from '../bridge/exec-answer.ts';
-import type { Outbox } from '../bridge/outbox.ts';
+import { textMessage } from '../bridge/outbox.ts';
+import type { Outbox, TextBranch } from '../bridge/outbox.ts';
+import { breathe } from '../breathe.ts';
 import type { Clock } from '../clock.ts';
+import { takeCredentials } from '../credentials/run-credentials.ts';
 import { EARLY_END_MS, DOWNLINK_MAX_BYTES, DOWNLINK_PAUSE_BYTES, HEARTBEAT_AFTER_MS } from '../limits.ts';
 import type { Log } from '../observe/log.ts';
 import type { Run } from '../run/run.ts';
@@ -106,6 +109,10 @@ export class Stream implements Outbox {
   get run(): Run | undefined {
     return this.#state.tag === 'running' ? this.#state.run : undefined;
   }
+  /** Whether somebody reads it, or polls and may be between two polls. */
+  get isRead(): boolean {
+    return this.#isPolled || this.downlink.hasReader;
+  }
   /** The append number that is waited for. */
   get nextSeqno(): number {
     return this.#inbox.next;
@@ -133,6 +140,7 @@ export class Stream implements Outbox {
       this.#accepting.set(seqno, work);
       try {
         await work;
+        await breathe(bytes);
       } finally {
         this.#accepting.delete(seqno);
       }
@@ -219,6 +227,7 @@ export class Stream implements Outbox {
         this.run?.kv.renew();
         break;
       case 'prewarmRequest':
+        takeCredentials(message.value); // nothing is called for it, and what waits here keeps no keys
         this.#log.debug({}, 'a prewarm request was taken: there is nothing to warm before the run itself');
         break;
       case undefined:
@@ -257,6 +266,16 @@ export class Stream implements Outbox {
   append(message: AgentServerMessage): void {
     if (this.#state.tag === 'ended') return;
     this.downlink.append(messageFrame(message));
+    this.#checkRoom();
+  }
+
+  appendText(branch: TextBranch, text: string): void {
+    if (this.#state.tag === 'ended') return;
+    if (!this.downlink.appendText(branch, text)) this.downlink.append(messageFrame(textMessage(branch, text)));
+    this.#checkRoom();
+  }
+
+  #checkRoom(): void {
     if (this.downlink.pendingBytes > DOWNLINK_MAX_BYTES) {
       this.fail(
         fault(

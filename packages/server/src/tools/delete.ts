@@ -3,6 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { DeleteToolCallSchema } from '@tandem/protocol/agent';
 import type { DeleteResult, DeleteResultSchema } from '@tandem/protocol/agent';
 import { z } from 'zod';
+import { deniedText } from './denied.ts';
 import { holdingPath } from './edit.ts';
 import { failure, success, withFailures } from './outcome.ts';
 import type { Card, Tool, ToolFacts } from './tool.ts';
@@ -61,7 +62,10 @@ function deleteProblem(path: string, { result }: DeleteResult): string {
     case 'notFile':
       return `${path} is not a file but a ${result.value.actualType || 'thing of another kind'}; it was not deleted.`;
     case 'permissionDenied':
-      return `Permission denied: ${path} was not deleted${result.value.isReadonly ? ', this run is read-only' : ''}. ${result.value.clientVisibleError}`.trim();
+      return deniedText(`${path} was not deleted`, {
+        isReadonly: result.value.isReadonly,
+        error: result.value.clientVisibleError,
+      });
     case 'fileBusy':
       return `${path} is in use by another program and was not deleted.`;
     case 'rejected':

@@ -3,6 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { EditToolCallSchema } from '@tandem/protocol/agent';
 import type { ReadResult, WriteResult, EditResultSchema } from '@tandem/protocol/agent';
 import { posix } from 'node:path';
+import { deniedText } from './denied.ts';
 import { diffTexts } from './edit-diff.ts';
 import { failure, success } from './outcome.ts';
 import { readProblem } from './read.ts';
@@ -156,7 +157,7 @@ function writeProblem(path: string, { result }: WriteResult): Problem {
   switch (result.case) {
     case 'permissionDenied': {
       const { error, isReadonly } = result.value;
-      const message = `Permission denied: ${path} cannot be written${isReadonly ? ', this run is read-only' : ''}.${error ? ` ${error}` : ''}`;
+      const message = deniedText(`${path} cannot be written`, result.value);
       return {
         result: { case: 'writePermissionDenied', value: { path, error: error || message, isReadonly } },
         message,

@@ -57,5 +57,7 @@ export const SCHEMA_DEPTH = 32;
  * Levels of a call's arguments: each becomes two or three nested messages on the wire, and decoders give up at a hundred.
  */
 export const ARGUMENT_DEPTH = 30;
+/** Files of one ReadLints: each is an exec, and a checker may look at the whole project for it. */
+export const LINT_PATHS = 20;
 /** Todos of one list: more than a person reads. */
 export const TODO_ITEMS = 500;

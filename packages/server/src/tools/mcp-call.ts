@@ -4,6 +4,7 @@ import { ValueSchema } from '@bufbuild/protobuf/wkt';
 import { McpToolCallSchema } from '@tandem/protocol/agent';
 import type { McpArgsSchema, McpResult, McpSuccess, McpToolResultSchema } from '@tandem/protocol/agent';
 import type { ImagePart, TextPart } from '@tandem/protocol/message';
+import { deniedText } from './denied.ts';
 import { excerptOf } from './excerpt.ts';
 import { imagePart } from './image-part.ts';
 import { RESULT_CHARACTERS } from './limits.ts';
@@ -112,7 +113,7 @@ function mcpProblem(call: McpCall, { result }: McpResult, facts: ToolFacts): str
     case 'rejected':
       return `The user did not allow ${name}. ${result.value.reason}`.trim();
     case 'permissionDenied':
-      return `Permission denied: ${name} did not run${result.value.isReadonly ? ', this run is read-only' : ''}. ${result.value.error}`.trim();
+      return deniedText(`${name} did not run`, result.value);
     case 'approved':
       return `${name} did not run: the client approved the call and gave no result.`;
     default: {

@@ -110,9 +110,9 @@ describe('buildMcpTable', () => {
       definition('some-server', tool),
     );
     const names = buildMcpTable([definitions]).flat.map(flat => flat.name);
-    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,60}$/);
     expect(new Set(names).size).toBe(5);
-    expect(names[0]).toBe('mcp_some-server_a_tool_with_a_name_that_is_longer_than__a64849ab');
+    expect(names[0]).toBe('mcp_some-server_a_tool_with_a_name_that_is_longer_t_a64849ab');
     expect(names[4]).toBe('mcp_some-server_plain');
     expect(buildMcpTable([[definitions[0]!]]).flat[0]?.name).toBe(names[0]);
   });

@@ -26,9 +26,10 @@ describe('offerTools', () => {
       'Shell',
       'AwaitShell',
       'TodoWrite',
+      'ReadLints',
     ]);
     expect(offerTools({ ...FACTS, terminalsFolder: '' }).names).not.toContain('AwaitShell');
-    expect(offerTools(withZoo).names.slice(-3)).toEqual(['GetMcpTools', 'CallMcpTool', 'mcp_zoo_feed']);
+    expect(offerTools(withZoo).names.slice(-4)).toEqual(['GetMcpTools', 'CallMcpTool', 'mcp_zoo_feed', 'ReadLints']);
   });
 
   it('keeps to the cards the client allows', () => {
@@ -51,6 +52,7 @@ describe('offerTools', () => {
       'Ls',
       'AwaitShell',
       'GetMcpTools',
+      'ReadLints',
     ]);
     expect(offerTools(FACTS, { allowed, excluded: new Set(['edit_tool_call']) }).names).toEqual(['Read']);
   });
@@ -130,5 +132,6 @@ it('names cards as clients do', () => {
     'update_todos_tool_call',
     'get_mcp_tools_tool_call',
     'mcp_tool_call',
+    'read_lints_tool_call',
   ]);
 });

@@ -8,6 +8,7 @@ import { globTool } from './glob.ts';
 import { grepTool } from './grep.ts';
 import { lsTool } from './ls.ts';
 import { flatMcpTools } from './mcp-flat.ts';
+import { readLintsTool } from './read-lints.ts';
 import { readTool } from './read.ts';
 import { shellTool } from './shell.ts';
 import { strReplaceTool } from './str-replace.ts';
@@ -15,8 +16,8 @@ import { todoWriteTool } from './todo-write.ts';
 import type { CardCase, Tool, ToolFacts } from './tool.ts';
 import { writeTool } from './write.ts';
 
-/** The tools of our own, in the order the model sees them. */
-export const nativeTools: readonly Tool[] = [
+/** The tools of our own that every client can do, in the order the model sees them. */
+const everywhere: readonly Tool[] = [
   readTool,
   writeTool,
   strReplaceTool,
@@ -30,6 +31,11 @@ export const nativeTools: readonly Tool[] = [
   getMcpToolsTool,
   callMcpTool,
 ];
+/** Those that not every client can do. */
+const somewhere: readonly Tool[] = [readLintsTool];
+
+/** The tools of our own. */
+export const nativeTools: readonly Tool[] = [...everywhere, ...somewhere];
 
 /** A tool as a provider is told of it (R61). */
 export interface OfferedDefinition {
@@ -60,9 +66,12 @@ export function cardName(card: CardCase): string {
   return card.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 }
 
-/** Chooses what the model is offered: what works in this run (R63), within what the client allows (R9). */
+/**
+ * Chooses what the model is offered: what works in this run (R63), within what the client allows (R9). What may come back as refused
+ * stands last, behind the tools that the workspace brings along.
+ */
 export function offerTools(facts: ToolFacts, choice: ToolChoice = {}): OfferedTools {
-  const tools = [...nativeTools, ...flatMcpTools(facts.mcp)].filter(tool => {
+  const tools = [...everywhere, ...flatMcpTools(facts.mcp), ...somewhere].filter(tool => {
     const card = cardName(tool.card);
     if (choice.allowed && !choice.allowed.has(card)) return false;
     if (choice.excluded?.has(card)) return false;

@@ -7,6 +7,7 @@ import type {
   ShellStreamExit,
   ShellResultSchema,
 } from '@tandem/protocol/agent';
+import { deniedText } from './denied.ts';
 import type { ShellOutput } from './shell-output.ts';
 import type { ExecFailureReason } from './tool.ts';
 
@@ -43,8 +44,7 @@ export function shellEnded(running: RunningCommand, event: ShellStream['event'])
       return { result: { result: { case: 'rejected', value: event.value } }, text, isError: true };
     }
     case 'permissionDenied': {
-      const { error, isReadonly } = event.value;
-      const text = `Permission denied: the command did not run${isReadonly ? ', this run is read-only' : ''}.${error ? ` ${error}` : ''}`;
+      const text = deniedText('the command did not run', event.value);
       return { result: { result: { case: 'permissionDenied', value: event.value } }, text, isError: true };
     }
     case 'sandboxUnsupported': {

@@ -2,6 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import {
   DeleteResultSchema,
+  DiagnosticsResultSchema,
   GrepResultSchema,
   LsResultSchema,
   McpResultSchema,
@@ -30,6 +31,7 @@ export interface Script {
   delete?: Scripted<typeof DeleteResultSchema>;
   grep?: Scripted<typeof GrepResultSchema>;
   ls?: Scripted<typeof LsResultSchema>;
+  diagnostics?: Scripted<typeof DiagnosticsResultSchema>;
   mcp?: Scripted<typeof McpResultSchema>;
   mcpState?: Scripted<typeof McpStateExecResultSchema>;
   /** All events; the last one ends the stream, or an ExecFailure does. */
@@ -84,6 +86,7 @@ export function scriptedCall(script: Script, facts: Partial<ToolFacts> = {}, tod
     delete: args => answer('delete', DeleteResultSchema, args, script.delete),
     grep: args => answer('grep', GrepResultSchema, args, script.grep),
     ls: args => answer('ls', LsResultSchema, args, script.ls),
+    diagnostics: args => answer('diagnostics', DiagnosticsResultSchema, args, script.diagnostics),
     mcp: args => answer('mcp', McpResultSchema, args, script.mcp),
     mcpState: args => answer('mcpState', McpStateExecResultSchema, args, script.mcpState),
     async shellStream(args, onEvent) {

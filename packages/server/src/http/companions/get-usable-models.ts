@@ -15,10 +15,11 @@ const CUSTOM_ID_CHARACTERS = 256;
 export const getUsableModels: Unary<typeof GetUsableModelsRequestSchema, typeof GetUsableModelsResponseSchema> = {
   input: GetUsableModelsRequestSchema,
   output: GetUsableModelsResponseSchema,
-  handle({ customModelIds }, _, { catalogue }) {
+  async handle({ customModelIds }, _, { catalogue }) {
     if (customModelIds.length > CUSTOM_IDS) {
       throw fault('bad_request', `custom_model_ids has ${customModelIds.length} entries; the limit is ${CUSTOM_IDS}.`);
     }
+    await catalogue.refresh?.();
     const models = modelItems(catalogue).items.map(modelDetails);
     const listed = new Set(models.map(({ modelId }) => modelId));
     for (const id of new Set(customModelIds)) {

@@ -3,7 +3,7 @@ import type { PendingBatch } from '../../conversation/pending-calls.ts';
 import { Turns } from '../../conversation/turns.ts';
 import { loop } from '../loop.ts';
 import { interruptedNote } from '../note.ts';
-import { addPrompt } from '../prompt.ts';
+import { addChangedWorkspace, addPrompt } from '../prompt.ts';
 import { pendingCalls, runRound } from '../tool-round.ts';
 import type { Turn } from '../turn.ts';
 
@@ -27,7 +27,7 @@ export async function resumeAction(
     const calls = pendingCalls(tools, batch);
     for (const call of calls) turn.startCard(call, modelCallId);
     account.toolsStarted(calls.length);
-    turn.settle(batch.message, await runRound(calls, services, 'replay'));
+    await turn.settle(batch.message, await runRound(calls, services, 'replay'));
     await turn.publish();
   } else if (unreadable > 0) {
     history.append(interruptedNote());
@@ -36,5 +36,6 @@ export async function resumeAction(
     await turn.publish(); // the answer was there already; only its end had been lost
     return;
   }
+  addChangedWorkspace(history, request, services.facts.context, services.clock.now());
   await loop(turn);
 }

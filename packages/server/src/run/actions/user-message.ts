@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { AgentMode, UserMessageSchema } from '@tandem/protocol/agent';
 import type { UserMessage, UserMessageAction } from '@tandem/protocol/agent';
+import { breathe } from '../../breathe.ts';
 import type { PendingBatch } from '../../conversation/pending-calls.ts';
 import { Turns } from '../../conversation/turns.ts';
 import { loop } from '../loop.ts';
@@ -26,8 +27,12 @@ export async function userMessageAction(
   if (pending.unreadable > 0) history.append(interruptedNote());
   for (const earlier of action.prependUserMessages) history.append(await userModelMessage(earlier, blobs));
   const message: UserMessage = action.userMessage ?? create(UserMessageSchema);
-  history.append(await userModelMessage(message, blobs));
+  const modelMessage = await userModelMessage(message, blobs);
+  await breathe(message.text.length);
+  const bytes = history.append(modelMessage);
+  await breathe(bytes);
   turn.turns.begin(message, requestId);
+  await breathe(bytes);
 
   state.pendingToolCalls = [];
   if (message.mode !== AgentMode.UNSPECIFIED) state.mode = message.mode;
@@ -48,7 +53,7 @@ async function closePending(turn: Turn, action: UserMessageAction, batch: Pendin
       call.tool && resolutions.get(call.callId)?.(call.tool, call.args, { callId: call.callId, facts: services.facts });
     return known ? { ...call, known } : call;
   });
-  turn.settle(batch.message, await runRound(calls, services, 'ledger'));
+  await turn.settle(batch.message, await runRound(calls, services, 'ledger'));
   turn.turns = Turns.after(blobs, turn.turns.references());
 }
 

@@ -23,4 +23,11 @@ export const migrations: readonly string[] = [
      UNIQUE (owner, conversation_id)
    ) STRICT;
    CREATE INDEX conversations_by_age ON conversations (written_at);`,
+  `CREATE TABLE usage (
+     owner TEXT NOT NULL, conversation_id TEXT NOT NULL, run_id TEXT NOT NULL, model TEXT NOT NULL, at INTEGER NOT NULL,
+     own_key INTEGER NOT NULL, input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
+     cost REAL, currency TEXT
+   ) STRICT;
+   CREATE INDEX usage_by_time ON usage (owner, at);
+   CREATE INDEX usage_by_age ON usage (at);`,
 ];

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import type { ExecRecord, RunRecord, Scope, Store } from '../port.ts';
 import { openBytes, sealBytes } from '../seal.ts';
 import { openConversations } from './conversations.ts';
-import { migrations } from './schema.ts';
+import { openDatabase } from './database.ts';
+import { openUsage } from './usage.ts';
 
 export interface SqliteOptions {
   /** A file path, or `:memory:`. Missing folders are made. */
@@ -18,22 +17,36 @@ export interface SqliteOptions {
   readonly recordDays?: number;
   /** How long names and folders of a conversation are kept after they were last told. Default 90 days: they are small. */
   readonly metadataDays?: number;
+  /** How long the usage of model calls is kept. Default 400 days: a year's bill can be looked at after the year is over. */
+  readonly usageDays?: number;
+  /** Told what a sweep of the blobs freed, and what is left, in bytes (F106). */
+  readonly onSwept?: ((swept: { freedBytes: number; keptBytes: number }) => void) | undefined;
+  /** Told where a broken file went (F103). */
+  readonly onSetAside?: ((path: string) => void) | undefined;
 }
 
 const DAY = 86_400_000;
+/** A blob that was used is noted at most this often: a turn reads hundreds, and each note is a write. What goes first is days old. */
+const TOUCH_EVERY_MS = 600_000;
 /** Blobs are swept after this many bytes were written, so that a sweep is rare and its scan is paid by many writes. */
 const SWEEP_EVERY_BYTES = 32 * 1024 * 1024;
 
 /** Opens the embedded store. WAL with `synchronous=NORMAL`: what was written survives a crash of the process. */
 export function openSqliteStore(options: SqliteOptions): Store {
-  const { file, clock, blobBytes = 1024 ** 3, recordDays = 7, metadataDays = 90 } = options;
-  if (file !== ':memory:') makeFolder(dirname(file));
-  const database = new DatabaseSync(file);
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;');
-  migrate(database);
+  const {
+    file,
+    clock,
+    blobBytes = 1024 ** 3,
+    recordDays = 7,
+    metadataDays = 90,
+    usageDays = 400,
+    onSwept,
+    onSetAside,
+  } = options;
+  const database = openDatabase(file, { now: () => clock.now(), onSetAside });
   const secret = ownSecret(database);
 
-  const selectBlob = database.prepare('SELECT data, sealed FROM blobs WHERE owner = ? AND id = ?');
+  const selectBlob = database.prepare('SELECT data, sealed, used_at AS usedAt FROM blobs WHERE owner = ? AND id = ?');
   const touchBlob = database.prepare('UPDATE blobs SET used_at = ? WHERE owner = ? AND id = ?');
   const insertBlob = database.prepare(
     `INSERT INTO blobs (owner, id, sealed, size, used_at, data) VALUES (?, ?, ?, ?, ?, ?)
@@ -78,10 +91,11 @@ export function openSqliteStore(options: SqliteOptions): Store {
   }
 
   function sweepBlobs(): void {
-    let bytes = Number((totalBlobs.get() as { bytes: number }).bytes);
+    const before = Number((totalBlobs.get() as { bytes: number }).bytes);
+    let bytes = before;
     while (bytes > blobBytes) {
       const oldest = oldestBlobs.all() as { row: number; size: number }[];
-      if (oldest.length === 0) return;
+      if (oldest.length === 0) break;
       transaction(() => {
         for (const { row, size } of oldest) {
           if (bytes <= blobBytes * 0.9) return;
@@ -90,8 +104,10 @@ export function openSqliteStore(options: SqliteOptions): Store {
         }
       });
     }
+    if (bytes < before) onSwept?.({ freedBytes: before - bytes, keptBytes: bytes });
   }
 
+  const usage = openUsage(database);
   const conversations = openConversations({ database, clock, transaction, seal, open });
 
   function sweepRecords(): void {
@@ -99,6 +115,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     deleteOldExec.run(before);
     deleteOldRuns.run(before);
     conversations.sweep(clock.now() - metadataDays * DAY);
+    usage.sweep(clock.now() - usageDays * DAY);
   }
 
   let unswept = 0;
@@ -112,11 +129,12 @@ export function openSqliteStore(options: SqliteOptions): Store {
   return {
     secret,
     conversations,
+    usage,
     blobs: {
       async get(scope, id) {
-        const row = selectBlob.get(scope.owner, id) as { data: Uint8Array; sealed: number } | undefined;
+        const row = selectBlob.get(scope.owner, id) as { data: Uint8Array; sealed: number; usedAt: number } | undefined;
         if (!row) return undefined;
-        touchBlob.run(clock.now(), scope.owner, id);
+        if (clock.now() - row.usedAt >= TOUCH_EVERY_MS) touchBlob.run(clock.now(), scope.owner, id);
         return open(scope, row.data, row.sealed);
       },
       async put(scope, blobs) {
@@ -188,26 +206,6 @@ export function openSqliteStore(options: SqliteOptions): Store {
       database.close();
     },
   };
-}
-
-/** Makes a folder and those above it. Node's own recursion never comes back where a parent exists and takes no folders (`/proc`). */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  const parent = dirname(path);
-  if (parent !== path) makeFolder(parent);
-  mkdirSync(path, { mode: 0o700 });
-}
-
-function migrate(database: DatabaseSync): void {
-  const { user_version: taken } = database.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (taken > migrations.length) {
-    throw new Error(
-      `the store was written by a newer version (schema ${taken}, this one knows ${migrations.length}): use that version or another file`,
-    );
-  }
-  migrations.slice(taken).forEach((step, index) => {
-    database.exec(`BEGIN; ${step} PRAGMA user_version = ${taken + index + 1}; COMMIT;`);
-  });
 }
 
 function ownSecret(database: DatabaseSync): Uint8Array {

@@ -1,4 +1,4 @@
-import { TOOL_CALLS } from './limits.ts';
+import { TOOL_CALLS } from '../limits.ts';
 
 /** One piece of a tool call as a chat-completions stream sends it; every field may be missing or wrong. */
 export interface ToolCallPiece {
@@ -15,11 +15,13 @@ export interface OwnedPiece {
   id?: string;
   name?: string;
   text: string;
-  extra?: unknown;
 }
 
-interface Call {
+/** A call as far as it has come. */
+export interface Call {
+  /** Its place in the answer, counted from 0. */
   readonly index: number;
+  /** The provider's own, which may be empty or used twice. */
   id: string;
   name: string;
   text: string;
@@ -45,6 +47,11 @@ export class ToolCallPieces {
     return this.#calls.length > 0;
   }
 
+  /** The calls of the answer in the order in which they began. */
+  get all(): readonly Readonly<Call>[] {
+    return this.#calls;
+  }
+
   /** The piece as its call's, or undefined while there is nothing to say of it. */
   push(piece: ToolCallPiece): OwnedPiece | undefined {
     const index = toIndex(piece.index);
@@ -60,6 +67,20 @@ export class ToolCallPieces {
     call.extra ??= piece.extra_content;
     if (call.announced) return text === '' ? undefined : { index: call.index, text };
     return call.name === '' ? undefined : announce(call);
+  }
+
+  /**
+   * What a whole message that comes after pieces adds to its call at this place: the arguments, or the end of them, that no
+   * piece brought (F31). What the pieces said already stays said.
+   */
+  complete(piece: ToolCallPiece, place: number): OwnedPiece | undefined {
+    const id = typeof piece.id === 'string' ? piece.id.trim() : '';
+    const call = (id === '' ? undefined : this.#calls.find(one => one.id === id)) ?? this.#calls[place];
+    const text = toText(piece.function?.arguments);
+    if (!call?.announced || text.length <= call.text.length || !text.startsWith(call.text)) return undefined;
+    const rest = text.slice(call.text.length);
+    call.text = text;
+    return { index: call.index, text: rest };
   }
 
   /** What is left to say of calls that were never named. */
@@ -98,8 +119,7 @@ export class ToolCallPieces {
 
 function announce(call: Call): OwnedPiece {
   call.announced = true;
-  const piece = { index: call.index, id: call.id, name: call.name, text: call.text };
-  return call.extra === undefined ? piece : { ...piece, extra: call.extra };
+  return { index: call.index, id: call.id, name: call.name, text: call.text };
 }
 
 function isComplete(text: string): boolean {

@@ -1,12 +1,14 @@
 import type { Fault } from '@tandem/protocol';
 import type { ModelMessage } from '@tandem/protocol/message';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Answer, Provider, ProviderOptions } from '../../../../test/support/provider.ts';
-import { startProvider } from '../../../../test/support/provider.ts';
-import type { OpenAICompatibleSettings } from './openai-compatible.ts';
-import { createOpenAICompatible } from './openai-compatible.ts';
-import { originOptions } from './origin.ts';
-import type { ModelEvent, ModelInfo, ModelRequest, ToolDefinition } from './port.ts';
+import type { Answer, Provider, ProviderOptions } from '../../../../../test/support/provider.ts';
+import { startProvider } from '../../../../../test/support/provider.ts';
+import { originOptions } from '../origin.ts';
+import type { ModelEvent, ModelInfo, ModelRequest, ToolDefinition } from '../port.ts';
+import { NO_QUIRKS } from '../quirks.ts';
+import type { WireModelSettings } from '../wire-model.ts';
+import { createWireModel } from '../wire-model.ts';
+import { chatWire } from './chat.ts';
 
 const KEY = 'sk-live-1234567890abcdef';
 const INFO: ModelInfo = {
@@ -30,8 +32,16 @@ let provider: Provider;
 afterEach(() => provider.close());
 
 const start = async (answers: ProviderOptions['answers']) => (provider = await startProvider({ answers }));
-const modelWith = (settings: Partial<OpenAICompatibleSettings> = {}) =>
-  createOpenAICompatible({ info: INFO, baseUrl: provider.baseUrl, apiKey: KEY, ...settings });
+const modelWith = (settings: Partial<WireModelSettings> = {}) =>
+  createWireModel({
+    info: INFO,
+    loadWire: () => Promise.resolve(chatWire),
+    baseUrl: provider.baseUrl,
+    headers: { authorization: `Bearer ${KEY}` },
+    secrets: [KEY],
+    quirks: NO_QUIRKS,
+    ...settings,
+  });
 const requestOf = (request: Partial<ModelRequest> = {}): ModelRequest => ({
   messages: [{ role: 'user', content: 'hi' }],
   tools: [READ],
@@ -40,7 +50,7 @@ const requestOf = (request: Partial<ModelRequest> = {}): ModelRequest => ({
   ...request,
 });
 
-async function collect(request: Partial<ModelRequest> = {}, settings: Partial<OpenAICompatibleSettings> = {}) {
+async function collect(request: Partial<ModelRequest> = {}, settings: Partial<WireModelSettings> = {}) {
   const events: ModelEvent[] = [];
   try {
     for await (const event of modelWith(settings).stream(requestOf(request))) events.push(event);
@@ -132,7 +142,11 @@ describe('an answer', () => {
     ['stop', 'stop'],
     ['content_filter', 'content-filter'],
     ['max_tokens', 'length'],
+    ['model_length', 'length'],
+    ['safety', 'content-filter'],
+    ['refusal', 'refusal'],
     ['eos', 'stop'],
+    ['constructor', 'stop'],
   ])('that ends with %s has the reason %s', async (finish, reason) => {
     await start([{ text: 'x', finish }]);
     expect((await collect()).events.at(-1)).toMatchObject({ reason });
@@ -307,14 +321,15 @@ describe('a request', () => {
     expect(provider.requests[1]!.body.tools?.[0]?.function.parameters).toEqual({ type: 'object', properties: {} });
   });
 
-  test('asks for the chosen effort, the longest answer and the headers of the config', async () => {
+  test('asks for the chosen effort, other parameters as they are, and the longest answer', async () => {
     await start([{ text: 'a' }]);
-    await collect(
-      { parameters: { effort: 'high', verbosity: 'low' } },
-      { maxOutput: 77, headers: { 'x-team': 'blue' } },
-    );
-    expect(provider.requests[0]!.body).toMatchObject({ reasoning_effort: 'high', verbosity: 'low', max_tokens: 77 });
-    expect(provider.requests[0]!.headers['x-team']).toBe('blue');
+    await collect({ parameters: { effort: 'high', verbosity: 'low', search: 'true' } }, { maxOutput: 77 });
+    expect(provider.requests[0]!.body).toMatchObject({
+      reasoning_effort: 'high',
+      verbosity: 'low',
+      search: true,
+      max_tokens: 77,
+    });
   });
 
   test('begins with the messages of the request before it, byte for byte [R47]', async () => {
@@ -367,6 +382,21 @@ describe('a request', () => {
         { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
       ],
     });
+  });
+
+  test('whose reasoning the provider refuses is asked once more without it [P02]', async () => {
+    const refused = { status: { code: 422, message: 'Extra inputs are not permitted: messages.1.reasoning_content' } };
+    await start([refused, { text: 'ok' }]);
+    const thought = { type: 'reasoning', text: 'hm', providerOptions: originOptions('fake/m') };
+    const messages: ModelMessage[] = [
+      { role: 'assistant', content: [thought, { type: 'text', text: 'so' }] },
+      { role: 'user', content: 'on' },
+    ];
+    expect(textIn((await collect({ messages })).events)).toBe('ok');
+    expect(provider.requests.map(({ body }) => body.messages[0])).toEqual([
+      { role: 'assistant', content: 'so', reasoning_content: 'hm' },
+      { role: 'assistant', content: 'so' },
+    ]);
   });
 
   test('is given up at the provider when the caller aborts or stops listening', async () => {
