@@ -122,7 +122,7 @@ it('[S17-same-exec-runs-once] runs the same exec once, and answers as often as i
   expect(said().filter(one => one === 'readResult 5')).toHaveLength(3);
 });
 
-it('[S17] refuses an id that comes again with another question', async () => {
+it('S17: refuses an id that comes again with another question', async () => {
   const { stream, said } = desk([{ kind: 'readArgs', run: args => Promise.resolve(readResult(args.path)) }]);
   stream.ask(read(5, 'a'));
   stream.ask(read(5, 'b'));
@@ -170,7 +170,7 @@ it("[§18-abort-kills] aborts by the exec's id, and answers for an executor that
   expect(said()).toEqual(['throw 1: aborted by the server', 'streamClose 1']);
 });
 
-it('[X02] answers for an executor that never ends', async () => {
+it('X02: answers for an executor that never ends', async () => {
   const { stream, said, clock } = desk([{ kind: 'readArgs', deadlineMs: 1_000, run: () => never() }]);
   stream.ask(read(1));
   clock.pass(1_000 + limits.abortGrace);

@@ -62,7 +62,7 @@ it('refuses when the embedder throws or answers another question', async () => {
   expect(wrong.result).toMatchObject({ case: 'switchModeRequestResponse', value: { result: { case: 'rejected' } } });
 });
 
-it('[X01] answers a query of a newer schema too', async () => {
+it('X01: answers a query of a newer schema too', async () => {
   const unknown: InteractionQuery = create(InteractionQuerySchema, { id: 8 });
   expect(await answerToQuery(unknown, undefined, signal)).toMatchObject({ id: 8, result: { case: undefined } });
 });

@@ -21,3 +21,11 @@ it('needs nothing of Node outside of its folder for Node', () => {
     ]);
   }
 });
+
+it('[product-no-executors] is made without executors too, and then can do nothing for a server', async () => {
+  const client = new AgentClient({ baseUrl: 'http://127.0.0.1:1' });
+  const run = client.run({ prompt: 'Go.' });
+  run.cancel();
+  expect((await run.done).outcome).toBe('cancelled');
+  await client.close();
+});

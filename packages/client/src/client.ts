@@ -27,8 +27,8 @@ export interface AgentClientOptions {
   apiKey?: string;
   /** `fetch` when absent. */
   transport?: Transport;
-  /** What this client can do for the server; what is not here is answered with a throw (R35). */
-  executors: Executors;
+  /** What this client can do for the server; what is not here is answered with a throw (R35). Nothing when absent. */
+  executors?: Executors;
   /** Where blobs are kept; in memory when absent, so a conversation then ends with the process. */
   blobs?: BlobStore;
   /** Answers the server's questions; absent, all are refused with a reason (§19.3). */
@@ -60,7 +60,7 @@ export class AgentClient {
         apiKey: options.apiKey,
         headers: options.headers,
       }),
-      executors: options.executors,
+      executors: options.executors ?? [],
       blobs: options.blobs ?? memoryBlobStore(),
       answerQuery: options.answerQuery,
       clock: options.clock ?? systemClock,

@@ -22,7 +22,7 @@ const injected = (stream: FakeStream) =>
       : undefined;
   });
 
-it('[K04] carries the checkpoint from turn to turn, and keeps each one in order', async () => {
+it('K04: carries the checkpoint from turn to turn, and keeps each one in order', async () => {
   const seen: string[][] = [];
   const kept: string[][] = [];
   const client = await start(async stream => {
@@ -47,12 +47,15 @@ it('[K04] carries the checkpoint from turn to turn, and keeps each one in order'
 });
 
 it('has one turn at a time, and goes on after a cancelled one', async () => {
+  const begun = Promise.withResolvers<void>();
   const client = await start(async stream => {
     await stream.runRequest();
-    if (stream.index > 0) stream.finish('second');
+    if (stream.index === 0) return begun.resolve();
+    stream.finish('second');
   });
   const conversation = client.conversation();
   const first = conversation.send('one');
+  await begun.promise;
   expect(() => conversation.send('two')).toThrow(/still under way/);
   expect(conversation.run).toBe(first);
   await conversation.cancel();

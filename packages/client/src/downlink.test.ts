@@ -125,7 +125,7 @@ it.each<[string, Uint8Array[], Record<string, string>, RegExp]>([
   expect((failure as Error).message).toMatch(words);
 });
 
-it('[T04] looks at the status before the body', async () => {
+it('T04: looks at the status before the body', async () => {
   const failure = await readAll(
     [json({ code: 'unauthenticated', message: 'bad token' })],
     { 'content-type': 'application/json' },

@@ -1,11 +1,12 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { EnvelopeReader, decodeEndStream, decodeUnaryError, encodeEnvelope } from '@tandem/protocol';
+import type { Code } from '@tandem/protocol';
 import { AgentServerMessageSchema } from '@tandem/protocol/agent';
 import type { AgentServerMessage } from '@tandem/protocol/agent';
 import { BidiRequestIdSchema } from '@tandem/protocol/aiserver';
 import { paths } from './connection.ts';
 import type { Connection } from './connection.ts';
-import { AttemptFailure, connectionFailure, failureOf, failureOfFault, protocolFailure } from './failure.ts';
+import { AttemptFailure, connectionFailure, failureOf, failureOfFault, protocolFailure, reasonOf } from './failure.ts';
 import { limits } from './limits.ts';
 import { readBody } from './transport.ts';
 import type { Decompress, TransportAnswer } from './transport.ts';
@@ -68,12 +69,20 @@ export async function refusal(answer: TransportAnswer, what: string): Promise<At
   } catch (error) {
     return failureOf(error, `${what} was refused with HTTP ${answer.status}, and its text was cut off`);
   }
-  const failure = failureOfFault(decodeUnaryError(answer.status, body), body);
-  if (failure.error.message.includes(String(answer.status))) return failure;
-  return new AttemptFailure(
-    { ...failure.error, message: `${failure.error.message} (HTTP ${answer.status} for ${what})` },
-    { waitMs: failure.waitMs, cancelled: failure.cancelled, cause: failure.cause },
-  );
+  const { error, waitMs, cancelled, cause } = failureOfFault(decodeUnaryError(answer.status, body), body);
+  const message = error.message.includes(String(answer.status))
+    ? error.message
+    : `${error.message} (HTTP ${answer.status} for ${what})`;
+  const retryable = error.retryable && !isFinal(answer.status, error.code);
+  return new AttemptFailure({ ...error, message, retryable }, { waitMs, cancelled, cause });
+}
+
+/** Statuses below 500 that pass by themselves: the request took too long, came too early, or was one of too many. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Whether somebody on the way, who does not speak Connect, refuses the request itself: these two codes stand for all that has none. */
+function isFinal(status: number, code: Code): boolean {
+  return status < 500 && !PASSING.has(status) && (code === 'internal' || code === 'unknown');
 }
 
 type Codec = { name: string; decompress: Decompress | undefined };
@@ -125,7 +134,7 @@ async function expand(payload: Uint8Array, codec: Codec): Promise<Uint8Array> {
   try {
     return await codec.decompress(payload, limits.frameBytes);
   } catch (error) {
-    throw failureOf(error, `a frame of ${payload.length} bytes is not valid ${codec.name}`);
+    throw protocolFailure(`a frame of ${payload.length} bytes is not valid ${codec.name}: ${reasonOf(error)}`, error);
   }
 }
 
@@ -133,6 +142,6 @@ function decodeMessage(payload: Uint8Array): AgentServerMessage {
   try {
     return fromBinary(AgentServerMessageSchema, payload);
   } catch (error) {
-    throw failureOf(error, `a frame of ${payload.length} bytes is no AgentServerMessage`);
+    throw protocolFailure(`a frame of ${payload.length} bytes is no AgentServerMessage: ${reasonOf(error)}`, error);
   }
 }

@@ -188,6 +188,8 @@ export interface RetryEvent {
   attempt: number;
   delayMs: number;
   reason: string;
+  /** The failure itself, whose title and message make the reason. */
+  error: RunError;
 }
 
 /** How a run ended. There is exactly one, and it is the last event. */

@@ -46,7 +46,7 @@ it('reads how long to wait', () => {
   expect(failureOfFault(decodeEndStream(payload).fault!, payload).waitMs).toBe(40_000);
 });
 
-it('[S07] knows a cancel by its code alone, not by words', () => {
+it('S07: knows a cancel by its code alone, not by words', () => {
   expect(ofJson({ error: { code: 'canceled', message: 'm' } }).cancelled).toBe(true);
   expect(ofJson({ error: { code: 'unavailable', message: 'request aborted by upstream, canceled' } }).cancelled).toBe(
     false,

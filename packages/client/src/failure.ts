@@ -29,6 +29,9 @@ export class AttemptFailure extends Error {
   }
 }
 
+/** How far down the causes of an error are read. */
+const CAUSES = 5;
+
 /** Codes after which the same run may be tried again; all others are about the request itself. */
 const RETRIED: ReadonlySet<Code> = new Set<Code>([
   'unavailable',
@@ -96,10 +99,19 @@ export function failureOf(thrown: unknown, doing: string): AttemptFailure {
   return connectionFailure('Connection failed', `${doing}: ${reasonOf(thrown)}`, thrown);
 }
 
+/** Whether nobody listens at the address, as far as the transport tells: in a web page it does not. */
+export function isRefusal(failure: AttemptFailure): boolean {
+  for (let at: unknown = failure, depth = 0; at instanceof Error && depth < CAUSES; depth++) {
+    if ((at as { code?: unknown }).code === 'ECONNREFUSED') return true;
+    at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
+  }
+  return false;
+}
+
 /** The innermost cause that says something: fetch hides "connection refused" below "fetch failed". */
 export function reasonOf(thrown: unknown): string {
   let reason = '';
-  for (let at: unknown = thrown, depth = 0; at !== undefined && at !== null && depth < 5; depth++) {
+  for (let at: unknown = thrown, depth = 0; at !== undefined && at !== null && depth < CAUSES; depth++) {
     if (!(at instanceof Error)) {
       reason = typeof at === 'string' && at !== '' ? at : reason;
       break;

@@ -15,6 +15,20 @@ export interface ModelItem {
   aliases?: string[];
   parameters?: { id: string; displayName?: string; values: { value: string; displayName?: string }[] }[];
   variants?: { params: { id: string; value: string }[]; displayName?: string; isDefault?: boolean }[];
+  /** Tokens that it takes in and gives out together, and those of one answer at most. */
+  contextWindow?: number;
+  maxOutput?: number;
+  /** Whether it sees images. */
+  vision?: boolean;
+  /** A million tokens, in US dollars unless `currency` says another; a tier holds for calls whose prompt has more tokens than `above`. */
+  price?: {
+    input: number;
+    output: number;
+    cacheRead?: number;
+    cacheWrite?: number;
+    currency?: string;
+    tiers?: { above: number }[];
+  };
 }
 
 /** The models of `GET /v1/models`. Rejects with an AttemptFailure, at the latest after ten seconds. */

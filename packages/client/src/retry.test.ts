@@ -8,6 +8,8 @@ const failed = (more: Partial<FailedAttempt> = {}): FailedAttempt => ({
   turnEnded: false,
   changedSinceCheckpoint: false,
   everReached: true,
+  refused: false,
+  hadOutput: true,
   lasted: 10,
   silent: 0,
   ...more,
@@ -66,4 +68,15 @@ it('tries three times to reach a server that never answered', () => {
   const retry = new Retry(without);
   const decisions = Array.from({ length: 3 }, () => retry.decide(failed({ everReached: false })).again);
   expect(decisions).toEqual([true, true, false]);
+});
+
+it('[product-refused-without-output] tries three times where the server has gone before it said anything', () => {
+  const decide = (attempts: Partial<FailedAttempt>[]) => {
+    const retry = new Retry(without);
+    return attempts.map(attempt => retry.decide(failed(attempt)).again);
+  };
+  const gone = { refused: true, hadOutput: false };
+  expect(decide([{ hadOutput: false }, gone, gone, gone])).toEqual([true, true, true, false]);
+  expect(decide([gone, gone, { hadOutput: false }, gone, gone])).toEqual([true, true, true, true, true]);
+  expect(decide(Array.from({ length: 5 }, () => ({ refused: true })))).toEqual([true, true, true, true, true]);
 });

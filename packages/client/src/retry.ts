@@ -11,6 +11,10 @@ export interface FailedAttempt {
   changedSinceCheckpoint: boolean;
   /** Whether any attempt of this run ever reached the server. */
   everReached: boolean;
+  /** Nobody listened at the server's address. */
+  refused: boolean;
+  /** Anything of the answer was shown: text, thinking or a tool call. */
+  hadOutput: boolean;
   /** Milliseconds that the attempt lasted, and how many of them passed without a frame at its end. */
   lasted: number;
   silent: number;
@@ -27,6 +31,7 @@ export class Retry {
   private readonly ids: Ids;
   private failures = 0;
   private inRow = 0;
+  private refusedInRow = 0;
   private lost = 0;
 
   constructor(ids: Ids) {
@@ -36,6 +41,7 @@ export class Retry {
   decide(attempt: FailedAttempt): RetryDecision {
     this.failures++;
     this.inRow = attempt.lasted >= limits.retryHealthy ? 1 : this.inRow + 1;
+    this.refusedInRow = attempt.refused ? this.refusedInRow + 1 : 0;
     if (!attempt.failure.error.retryable) return { again: false };
     if (attempt.turnEnded) return { again: false, because: 'the turn was already over' };
     if (attempt.changedSinceCheckpoint) {
@@ -43,6 +49,10 @@ export class Retry {
     }
     if (!attempt.everReached && this.failures >= limits.attemptsNeverReached) {
       return { again: false, because: `the server was not reached in ${this.failures} attempts` };
+    }
+    // A server that went away before it said anything is like one that was never there.
+    if (!attempt.hadOutput && this.refusedInRow >= limits.attemptsNeverReached) {
+      return { again: false, because: `the server refused the connection ${this.refusedInRow} times` };
     }
     const doubled = Math.min(limits.retryFirst * 2 ** (this.inRow - 1), limits.retryLongest);
     const delayMs = Math.round(Math.max(doubled * (1 + this.ids.random() / 5), attempt.failure.waitMs ?? 0));

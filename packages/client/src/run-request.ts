@@ -122,6 +122,7 @@ export function makeRunRequest(run: {
           conversationGroupId: child.conversationGroupId,
         }),
     ...(options.model === undefined ? {} : { requestedModel: { modelId: options.model } }),
+    clientSupportsRoutedModelUpdate: true,
     ...(options.mcpTools === undefined ? {} : { mcpTools: { mcpTools: options.mcpTools } }),
     ...(options.customSystemPrompt === undefined ? {} : { customSystemPrompt: options.customSystemPrompt }),
   });

@@ -2,62 +2,20 @@ import { create } from '@bufbuild/protobuf';
 import { fault } from '@tandem/protocol';
 import { AgentMode, ConversationStateStructureSchema } from '@tandem/protocol/agent';
 import type { ConversationStateStructure } from '@tandem/protocol/agent';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fastClock } from '../test/clocks.ts';
-import { FakeServer } from '../test/fake-server.ts';
-import type { FakeStream, Intercept } from '../test/fake-server.ts';
+import type { FakeServer } from '../test/fake-server.ts';
+import { FAST, collectRun, slowWrite, startHouse } from '../test/run-house.ts';
 import { approveQuery } from './answer-query.ts';
 import { hashBlob } from './blob-store.ts';
 import { AgentClient } from './client.ts';
-import type { AgentClientOptions } from './client.ts';
-import type { EndEvent, RunEvent } from './event.ts';
 import type { AnyExecutor } from './executor.ts';
-import type { Run } from './run.ts';
 
-/** Fast enough for a test, slow enough that a busy machine's stall is not taken for silence. */
-const FAST = 20;
 let server: FakeServer | undefined;
-afterEach(async () => {
-  const closing = server;
-  server = undefined;
-  await closing?.close();
-});
-
-async function makeClient(
-  script: (stream: FakeStream) => void | Promise<void>,
-  options: Partial<AgentClientOptions> = {},
-  intercept?: Intercept,
-): Promise<AgentClient> {
-  server = await FakeServer.start(script, intercept === undefined ? {} : { intercept });
-  return new AgentClient({ baseUrl: server.url, apiKey: 'key-1', executors: [], clock: fastClock(FAST), ...options });
-}
-
-async function collect(run: Run): Promise<{ events: RunEvent[]; end: EndEvent }> {
-  const events: RunEvent[] = [];
-  for await (const event of run) events.push(event);
-  return { events, end: await run.done };
-}
-
-/** An executor that can be let go by hand. */
-function slowWrite(): { executor: AnyExecutor; runs: () => number; finish: () => void } {
-  let runs = 0;
-  let finish = () => undefined as void;
-  const finished = new Promise<void>(resolve => (finish = resolve));
-  const executor: AnyExecutor = {
-    kind: 'writeArgs',
-    async run(args) {
-      runs++;
-      await finished;
-      return {
-        case: 'writeResult',
-        value: {
-          $typeName: 'agent.v1.WriteResult',
-          result: { case: 'rejected', value: { $typeName: 'agent.v1.WriteRejected', path: args.path, reason: '' } },
-        },
-      };
-    },
-  };
-  return { executor, runs: () => runs, finish };
+async function makeClient(...house: Parameters<typeof startHouse>): Promise<AgentClient> {
+  const { client, server: started } = await startHouse(...house);
+  server = started;
+  return client;
 }
 
 describe('a run', () => {
@@ -78,7 +36,7 @@ describe('a run', () => {
       stream.turnEnded({ inputTokens: 12n });
       stream.end();
     });
-    const { events, end } = await collect(client.run({ prompt: 'Go.' }));
+    const { events, end } = await collectRun(client.run({ prompt: 'Go.' }));
     expect(end).toEqual({
       type: 'end',
       outcome: 'ended',
@@ -136,7 +94,7 @@ describe('a run', () => {
     });
   });
 
-  it('[S04] ends by itself when the server leaves the stream open after turn_ended', async () => {
+  it('S04: ends by itself when the server leaves the stream open after turn_ended', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.text('all said');
@@ -148,7 +106,7 @@ describe('a run', () => {
     expect(server!.streams).toHaveLength(1);
   });
 
-  it('[S06] ends, and runs nothing again, when the connection breaks after turn_ended', async () => {
+  it('S06: ends, and runs nothing again, when the connection breaks after turn_ended', async () => {
     const client = await makeClient(async stream => {
       await stream.runRequest();
       stream.turnEnded();
@@ -158,7 +116,7 @@ describe('a run', () => {
     expect(server!.streams).toHaveLength(1);
   });
 
-  it('[T21] fails, and rejects nothing, when it is given a state that is no message', async () => {
+  it('T21: fails, and rejects nothing, when it is given a state that is no message', async () => {
     const client = await makeClient(stream => stream.gone());
     const state = { $typeName: 'agent.v1.ConversationStateStructure' } as ConversationStateStructure;
     const end = await client.run({ prompt: 'Go.', state }).done;
@@ -215,7 +173,6 @@ describe('a run', () => {
     const client = await makeClient(() => undefined);
     const dead = new AgentClient({ baseUrl: server!.url, executors: [], clock: fastClock(FAST) });
     await server!.close();
-    server = undefined;
     const end = await dead.run({ prompt: 'Go.' }).done;
     expect(end).toMatchObject({ outcome: 'failed', error: { code: 'unavailable', retryable: true } });
     expect(end.error?.message).toMatch(/ECONNREFUSED/);
@@ -311,7 +268,7 @@ describe('a run that takes its time', () => {
       },
       { answerQuery: query => Promise.resolve(approveQuery(query)) },
     );
-    const { events, end } = await collect(client.run({ prompt: 'Go.' }));
+    const { events, end } = await collectRun(client.run({ prompt: 'Go.' }));
     expect(end.outcome).toBe('ended');
     expect(events.find(event => event.type === 'question')).toEqual({
       type: 'question',
@@ -337,7 +294,7 @@ describe('a run that takes its time', () => {
       stream.update({ case: 'toolCallStarted', value: { ...call, toolCall } });
       stream.finish();
     });
-    const { events } = await collect(client.run({ prompt: 'Go.' }));
+    const { events } = await collectRun(client.run({ prompt: 'Go.' }));
     const calls = events.filter(event => event.type === 'tool');
     expect(calls.map(call => call.argsTextDelta ?? '').join('')).toBe(streamContent);
     expect(calls.find(call => call.status === 'running')?.args).toEqual({ path: 'a', streamContent });
@@ -355,7 +312,7 @@ describe('a broken attempt', () => {
       stream.finish('whole');
     });
     const run = client.run({ prompt: 'Go.' });
-    const { events, end } = await collect(run);
+    const { events, end } = await collectRun(run);
     expect([end.outcome, end.text]).toEqual(['ended', 'whole']);
     const [first, second] = server!.streams;
     const [a, b] = [await first!.runRequest(), await second!.runRequest()];
@@ -400,7 +357,7 @@ describe('a broken attempt', () => {
       stream.checkpoint();
       await stream.gone();
     });
-    const { events, end } = await collect(client.run({ prompt: 'Go.' }));
+    const { events, end } = await collectRun(client.run({ prompt: 'Go.' }));
     expect(end.text).toBe('back');
     expect(events.find(event => event.type === 'retry')).toMatchObject({ reason: expect.stringContaining('30 s') });
   });

@@ -11,6 +11,7 @@ import type { Connection } from './connection.ts';
 import { EventQueue } from './event-queue.ts';
 import type { EndEvent, RunEvent, Usage } from './event.ts';
 import type { Executors } from './executor.ts';
+import { isRefusal } from './failure.ts';
 import type { RunError } from './failure.ts';
 import type { Ids } from './ids.ts';
 import { Injections } from './injection.ts';
@@ -76,6 +77,7 @@ export class AgentRun implements Run {
   private readonly cancelled = new AbortController();
   private checkpoint: ConversationStateStructure | undefined;
   private changedSinceCheckpoint = false;
+  private hadOutput = false;
   private attempt: Attempt | undefined;
   private usage: Usage | undefined;
 
@@ -173,6 +175,8 @@ export class AgentRun implements Run {
         turnEnded: end.turnEnded,
         changedSinceCheckpoint: this.changedSinceCheckpoint,
         everReached,
+        refused: isRefusal(end.failure),
+        hadOutput: this.hadOutput,
         lasted: attempt.lastFrameAt - startedAt,
         silent: clock.now() - attempt.lastFrameAt,
       });
@@ -183,7 +187,8 @@ export class AgentRun implements Run {
         return { outcome: 'failed', error: { ...error, message } };
       }
       for (const event of this.progress.closeOpen()) this.events.push(event);
-      this.show({ type: 'retry', attempt: number + 1, delayMs: decision.delayMs, reason: end.failure.message });
+      const { message: reason, error } = end.failure;
+      this.show({ type: 'retry', attempt: number + 1, delayMs: decision.delayMs, reason, error });
       await pause(clock, decision.delayMs, this.cancelled.signal);
       this.progress.restart(this.checkpoint !== undefined);
     }
@@ -258,6 +263,7 @@ export class AgentRun implements Run {
 
   private show(event: RunEvent): void {
     this.progress.note(event);
+    this.hadOutput ||= event.type === 'text' || event.type === 'thinking' || event.type === 'tool';
     this.events.push(event);
   }
 }

@@ -100,7 +100,7 @@ it.each([
   expect(open[1]!.request.signal.aborted).toBe(true);
 });
 
-it('[T02] fails when an append is not acknowledged in time', async () => {
+it('T02: fails when an append is not acknowledged in time', async () => {
   const { uplink, failures, clock } = make();
   await uplink.send(beat);
   clock.pass(limits.appendDeadline - 1);

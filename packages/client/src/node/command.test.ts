@@ -16,7 +16,9 @@ it.each([
   'git remote -v',
   'git show HEAD:README.md',
   'node --version',
-  'go version',
+  'git -v',
+  'file -b a.bin',
+  'git log --oneline',
   'tree -L 2',
   'uname -a',
   ' ls ',
@@ -49,7 +51,23 @@ it.each([
   'git tag v1',
   'tree -o a',
   'tree -ao a',
+  'tree -aR -L 1',
   'file -C -m a',
+  'file -bC -m a',
+  'file -bkC -m a',
+  'file --comp -m a',
+  'file -bz a.gz',
+  'git diff --outpu=a',
+  'git log --ext-d',
+  'yarn --version',
+  'pnpm --version',
+  'go version',
+  'cargo -V',
+  'make version',
+  'node version',
+  'bun version',
+  'cmake version',
+  'python3 -v',
   'find . -delete',
   'sort -o a b',
   'env',
@@ -102,6 +120,7 @@ it.each([
 
 it('takes the patterns of an administrator: words, beginnings, stars', () => {
   expect(deniedBecause('npm publish --tag x', ['npm publish'])).toContain('npm publish');
+  expect(deniedBecause('cd a && /usr/bin/npm  publish', ['npm publish'])).toContain('npm publish');
   expect(deniedBecause('npm publisher', ['npm publish'])).toBeUndefined();
   expect(deniedBecause('kubectl delete pod a', ['kubectl * pod*'])).toBeDefined();
   expect(deniedBecause('a(b', ['a(b'])).toBeDefined();

@@ -1,3 +1,5 @@
+import { commandForms } from './command-parts.ts';
+
 /** Characters with which a command line can do no more than name a program and its arguments. */
 const PLAIN = /^[\w./,:@+=% -]+$/;
 
@@ -13,7 +15,7 @@ const LOOKING: ReadonlyMap<string, RegExp | undefined> = new Map<string, RegExp 
   ['du', undefined],
   ['echo', undefined],
   ['false', undefined],
-  ['file', /^(-C|--compile)/],
+  ['file', /^(-(?!-).*[CSzZ]|--(c|unc|no-s))/],
   ['grep', undefined],
   ['head', undefined],
   ['id', undefined],
@@ -24,7 +26,7 @@ const LOOKING: ReadonlyMap<string, RegExp | undefined> = new Map<string, RegExp 
   ['realpath', undefined],
   ['stat', undefined],
   ['tail', undefined],
-  ['tree', /^-\w*o/],
+  ['tree', /^(-(?!-).*[oR]|--o)/],
   ['true', undefined],
   ['uname', undefined],
   ['wc', undefined],
@@ -43,12 +45,16 @@ const GIT_LOOKING: ReadonlySet<string> = new Set([
   'blame',
   'describe',
 ]);
-const GIT_EXCEPT = /^(-o|--output|--ext-diff|--textconv|-O|--open-files-in-pager|--exec)/;
+/** Options of these that write or run something; git takes them shortened, too. */
+const GIT_EXCEPT = /^(-o|--o(?!neline$)|--ext|--textc|-O|--exec)/;
 const GIT_LISTING = /^git (branch( (-a|-r|-v|-vv|--list|--show-current))*|remote( -v)?|tag( (-l|--list))?|stash list)$/;
 
-/** Programs whose version may be asked. */
+/**
+ * Programs whose version may be asked. Those that first fetch or run what the workspace names are missing: yarn, pnpm, go, cargo, rustc; so are
+ * words that others take for a script, such as `make version`.
+ */
 const VERSIONED =
-  /^(node|npm|pnpm|yarn|deno|bun|python3?|pip3?|go|cargo|rustc|java|javac|gcc|clang|make|cmake|git|docker|ruby|php) (--version|-v|-V|version)$/;
+  /^((node|npm|deno|bun|python3?|pip3?|java|javac|gcc|clang|make|cmake|git|docker|ruby|php) --version|(node|npm|ruby|php|git|docker) -v|(git|docker) version)$/;
 
 /**
  * Whether a command is known to change nothing: one program of a small list, no shell syntax at all. A command that is not known is not
@@ -58,7 +64,7 @@ export function isHarmless(command: string): boolean {
   const line = command.trim();
   if (!PLAIN.test(line)) return false;
   if (GIT_LISTING.test(line)) return true;
-  if (VERSIONED.test(line)) return !line.startsWith('go -') && !/^(python3?|ruby|php) version$/.test(line);
+  if (VERSIONED.test(line)) return true;
   const [program = '', ...args] = line.split(/ +/);
   if (program === 'git') return GIT_LOOKING.has(args[0] ?? '') && !args.some(arg => GIT_EXCEPT.test(arg));
   if (!LOOKING.has(program)) return false;
@@ -86,19 +92,20 @@ const DENIED: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Why a command is on the denylist; undefined when it is not. `more` are patterns of an administrator: the command is denied when it is
+ * Why a command is on the denylist; undefined when it is not. `more` are patterns of an administrator: a line is denied when a command in it is
  * one of them, begins with one and a space, or matches one in which `*` stands for anything.
  */
 export function deniedBecause(command: string, more: readonly string[] = []): string | undefined {
   for (const [pattern, reason] of DENIED) if (pattern.test(command)) return `the command is on the denylist: ${reason}`;
-  const line = command.trim();
+  const forms = [command.trim(), ...commandForms(command)];
   for (const pattern of more) {
     const parts = pattern
       .trim()
       .split('*')
       .map(part => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
     if (pattern.trim() === '') continue;
-    if (new RegExp(`^${parts.join('[\\s\\S]*')}(\\s[\\s\\S]*)?$`).test(line)) {
+    const wanted = new RegExp(`^${parts.join('[\\s\\S]*')}(\\s[\\s\\S]*)?$`);
+    if (forms.some(form => wanted.test(form))) {
       return `the command is on the administrator's denylist (${pattern})`;
     }
   }

@@ -27,7 +27,13 @@ async function deleteFile(machine: Machine, args: DeleteArgs, signal: AbortSigna
   const path = workspace.resolve(args.path);
   try {
     const real = await realEntry(workspace, path);
-    const verdict = await permission.change({ kind: 'delete', path: real, inside: workspace.contains(real), signal });
+    const verdict = await permission.change({
+      kind: 'delete',
+      path: real,
+      named: path,
+      inside: workspace.contains(real),
+      signal,
+    });
     if (!verdict.allowed) {
       const { reason } = verdict;
       if (!verdict.readOnly)
@@ -40,7 +46,7 @@ async function deleteFile(machine: Machine, args: DeleteArgs, signal: AbortSigna
     if (kind !== 'file' && kind !== 'link') {
       return create(DeleteResultSchema, { result: { case: 'notFile', value: { path, actualType: kind } } });
     }
-    const before = kind === 'file' ? await contentOf(real) : { size: 0, text: '' };
+    const before = kind === 'file' ? await contentOf(machine, real) : { size: 0, text: '' };
     if (kind === 'file') await tellChange(machine, real, await stat(real), undefined);
     await unlink(real);
     const value = { path, deletedFile: path, fileSize: BigInt(before.size), prevContent: before.text };
@@ -50,9 +56,10 @@ async function deleteFile(machine: Machine, args: DeleteArgs, signal: AbortSigna
   }
 }
 
-async function contentOf(path: string): Promise<{ size: number; text: string }> {
+/** What is deleted; no text of a file that a rule hides. */
+async function contentOf(machine: Machine, path: string): Promise<{ size: number; text: string }> {
   const { size } = await stat(path);
-  if (size > CONTENT_CAP) return { size, text: '' };
+  if (size > CONTENT_CAP || machine.permission.hides?.(path) !== undefined) return { size, text: '' };
   // A file that cannot be read can still be deleted; its content is only a courtesy.
   const bytes = await readFile(path).catch(() => undefined);
   return { size, text: bytes === undefined ? '' : (decodeText(bytes)?.text ?? '') };

@@ -1,48 +1,19 @@
 import type { Executors } from '../executor.ts';
-import {
-  mcpAllowlistPrecheckExecutor,
-  shellAllowlistPrecheckExecutor,
-  webFetchAllowlistPrecheckExecutor,
-} from './allowlist-prechecks.ts';
-import { backgroundShellSpawnExecutor } from './background-shell-spawn.ts';
-import { deleteExecutor } from './delete.ts';
-import { fetchExecutor } from './fetch.ts';
-import { diagnosticsExecutor } from './diagnostics.ts';
 import type { Diagnose } from './diagnostics.ts';
-import { executeHookExecutor } from './execute-hook.ts';
 import type { OnFileChange } from './file-change.ts';
-import { forceBackgroundShellExecutor } from './force-background-shell.ts';
-import { gitDiffExecutor } from './git-diff.ts';
-import { grepExecutor } from './grep.ts';
-import { listMcpResourcesExecutor } from './list-mcp-resources.ts';
-import { lsExecutor } from './ls.ts';
+import { lateExecutor } from './late-executor.ts';
 import type { Machine } from './machine.ts';
-import { mcpExecutor } from './mcp.ts';
-import { mcpStateExecutor } from './mcp-state.ts';
 import { McpServers } from './mcp/servers.ts';
 import type { McpServerConfig } from './mcp/server-config.ts';
 import { Permission } from './permission.ts';
 import { loadRules, projectRulesPath, saveRule, userRulesPath } from './permission-file.ts';
 import type { Ask } from './permission-question.ts';
 import type { PermissionMode } from './permission.ts';
-import { piBashExecutor } from './pi/bash.ts';
-import { piEditExecutor } from './pi/edit.ts';
-import { piFindExecutor } from './pi/find.ts';
-import { piGrepExecutor } from './pi/grep.ts';
-import { piLsExecutor } from './pi/ls.ts';
-import { piReadExecutor } from './pi/read.ts';
-import { piWriteExecutor } from './pi/write.ts';
-import { readMcpResourceExecutor } from './read-mcp-resource.ts';
-import { readExecutor } from './read.ts';
-import { requestContextExecutor } from './request-context.ts';
 import { Shells } from './shell-job.ts';
-import { miniSweAgentBashExecutor, shellExecutor } from './shell.ts';
 import { shellStreamExecutor } from './shell-stream.ts';
 import { terminalsFolder } from './state-folder.ts';
 import { TerminalFolder } from './terminal-folder.ts';
 import { Workspace } from './workspace.ts';
-import { writeShellStdinExecutor } from './write-shell-stdin.ts';
-import { writeExecutor } from './write.ts';
 
 /** What the executors of this machine need to know. */
 export interface NodeExecutorOptions {
@@ -65,11 +36,13 @@ export interface NodeExecutorOptions {
   mcpServers?: Readonly<Record<string, McpServerConfig>>;
   /** The user's file of permission rules; `permissions.json` in Tandem's configuration folder when absent. */
   permissionsFile?: string;
+  /** Is told of a rule that the answer `always` has put into the user's file. */
+  onRuleKept?: (rule: string, file: string) => void;
   /** Commands that an administrator denies, besides those that the server names; see `deniedBecause`. */
   deniedCommands?: readonly string[];
 }
 
-/** Executors for this machine, one a kind. Throws when the workspace does not exist, or a file of rules cannot be understood. */
+/** Executors for this machine, one a kind. Throws when the workspace does not exist, and a PermissionsFileError when a file of rules cannot be understood. */
 export function nodeExecutors(options: NodeExecutorOptions): Executors {
   const workspace = new Workspace(options.workspace);
   const permission = makePermission(workspace.root, options);
@@ -85,37 +58,87 @@ export function nodeExecutors(options: NodeExecutorOptions): Executors {
     pty: options.pty,
     env,
   };
+  // A human may be asked first, who takes the time that it takes.
+  const human = permission.waitsForHuman ? null : undefined;
   return [
-    requestContextExecutor(machine),
-    readExecutor(machine),
-    writeExecutor(machine),
-    deleteExecutor(machine),
-    grepExecutor(machine),
-    lsExecutor(machine),
+    lateExecutor(
+      machine,
+      'requestContextArgs',
+      async () => (await import('./request-context.ts')).requestContextExecutor,
+      human,
+    ),
+    lateExecutor(machine, 'readArgs', async () => (await import('./read.ts')).readExecutor, human),
+    lateExecutor(machine, 'writeArgs', async () => (await import('./write.ts')).writeExecutor, human),
+    lateExecutor(machine, 'deleteArgs', async () => (await import('./delete.ts')).deleteExecutor, human),
+    lateExecutor(machine, 'grepArgs', async () => (await import('./grep.ts')).grepExecutor),
+    lateExecutor(machine, 'lsArgs', async () => (await import('./ls.ts')).lsExecutor),
     shellStreamExecutor(machine),
-    shellExecutor(machine),
-    backgroundShellSpawnExecutor(machine),
-    writeShellStdinExecutor(machine),
-    forceBackgroundShellExecutor(machine),
-    mcpExecutor(machine),
-    mcpStateExecutor(machine),
-    listMcpResourcesExecutor(machine),
-    readMcpResourceExecutor(machine),
-    fetchExecutor(machine),
-    gitDiffExecutor(machine),
-    diagnosticsExecutor(machine),
-    executeHookExecutor(machine),
-    shellAllowlistPrecheckExecutor(machine),
-    mcpAllowlistPrecheckExecutor(machine),
-    webFetchAllowlistPrecheckExecutor(machine),
-    miniSweAgentBashExecutor(machine),
-    piReadExecutor(machine),
-    piBashExecutor(machine),
-    piEditExecutor(machine),
-    piWriteExecutor(machine),
-    piGrepExecutor(machine),
-    piFindExecutor(machine),
-    piLsExecutor(machine),
+    lateExecutor(machine, 'shellArgs', async () => (await import('./shell.ts')).shellExecutor, null),
+    lateExecutor(
+      machine,
+      'backgroundShellSpawnArgs',
+      async () => (await import('./background-shell-spawn.ts')).backgroundShellSpawnExecutor,
+      null,
+    ),
+    lateExecutor(
+      machine,
+      'writeShellStdinArgs',
+      async () => (await import('./write-shell-stdin.ts')).writeShellStdinExecutor,
+    ),
+    lateExecutor(
+      machine,
+      'forceBackgroundShellArgs',
+      async () => (await import('./force-background-shell.ts')).forceBackgroundShellExecutor,
+    ),
+    {
+      ...lateExecutor(machine, 'mcpArgs', async () => (await import('./mcp.ts')).mcpExecutor, null),
+      close: () => machine.mcp.close(),
+    },
+    lateExecutor(machine, 'mcpStateExecArgs', async () => (await import('./mcp-state.ts')).mcpStateExecutor, human),
+    lateExecutor(
+      machine,
+      'listMcpResourcesExecArgs',
+      async () => (await import('./list-mcp-resources.ts')).listMcpResourcesExecutor,
+      human,
+    ),
+    lateExecutor(
+      machine,
+      'readMcpResourceExecArgs',
+      async () => (await import('./read-mcp-resource.ts')).readMcpResourceExecutor,
+      human,
+    ),
+    lateExecutor(machine, 'fetchArgs', async () => (await import('./fetch.ts')).fetchExecutor, null),
+    lateExecutor(machine, 'gitDiffRequest', async () => (await import('./git-diff.ts')).gitDiffExecutor),
+    lateExecutor(machine, 'diagnosticsArgs', async () => (await import('./diagnostics.ts')).diagnosticsExecutor, human),
+    lateExecutor(machine, 'executeHookArgs', async () => (await import('./execute-hook.ts')).executeHookExecutor, null),
+    lateExecutor(
+      machine,
+      'shellAllowlistPrecheckArgs',
+      async () => (await import('./allowlist-prechecks.ts')).shellAllowlistPrecheckExecutor,
+    ),
+    lateExecutor(
+      machine,
+      'mcpAllowlistPrecheckArgs',
+      async () => (await import('./allowlist-prechecks.ts')).mcpAllowlistPrecheckExecutor,
+    ),
+    lateExecutor(
+      machine,
+      'webFetchAllowlistPrecheckArgs',
+      async () => (await import('./allowlist-prechecks.ts')).webFetchAllowlistPrecheckExecutor,
+    ),
+    lateExecutor(
+      machine,
+      'miniSweAgentBashArgs',
+      async () => (await import('./shell.ts')).miniSweAgentBashExecutor,
+      null,
+    ),
+    lateExecutor(machine, 'piReadArgs', async () => (await import('./pi/read.ts')).piReadExecutor, human),
+    lateExecutor(machine, 'piBashArgs', async () => (await import('./pi/bash.ts')).piBashExecutor, null),
+    lateExecutor(machine, 'piEditArgs', async () => (await import('./pi/edit.ts')).piEditExecutor, human),
+    lateExecutor(machine, 'piWriteArgs', async () => (await import('./pi/write.ts')).piWriteExecutor, human),
+    lateExecutor(machine, 'piGrepArgs', async () => (await import('./pi/grep.ts')).piGrepExecutor),
+    lateExecutor(machine, 'piFindArgs', async () => (await import('./pi/find.ts')).piFindExecutor),
+    lateExecutor(machine, 'piLsArgs', async () => (await import('./pi/ls.ts')).piLsExecutor),
   ];
 }
 
@@ -129,7 +152,10 @@ function makePermission(root: string, options: NodeExecutorOptions): Permission 
     rules: [...user, ...project],
     guarded: [projectRulesPath(root), file],
     denied: options.deniedCommands ?? [],
-    keep: rule => saveRule(root, file, 'allow', rule),
+    keep: rule => {
+      saveRule(root, file, 'allow', rule);
+      options.onRuleKept?.(rule, file);
+    },
   });
 }
 

@@ -147,7 +147,7 @@ it.each(['1.1.1.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'])('takes %
   expect(isPrivateAddress(address)).toBe(false),
 );
 
-it('[T07] goes directly to this machine and to what NO_PROXY names, and else by the proxy', () => {
+it('T07: goes directly to this machine and to what NO_PROXY names, and else by the proxy', () => {
   const env = { HTTPS_PROXY: 'http://proxy:1', http_proxy: 'proxy:2', NO_PROXY: 'a.example, .b.example,c.example:444' };
   const way = (address: string) => proxyOf(new URL(address), env)?.host;
   expect(
@@ -165,7 +165,7 @@ it('[T07] goes directly to this machine and to what NO_PROXY names, and else by 
   ).toEqual(['proxy:1', 'proxy:2', 'proxy:1', 'proxy:1']);
 });
 
-it('[T07] asks a proxy for the page when one is named', async () => {
+it('T07: asks a proxy for the page when one is named', async () => {
   const { machine } = makeMachine({}, { rules: [parseRule('allow', 'fetch: far.example')] });
   machine.env['HTTP_PROXY'] = url;
   expect(

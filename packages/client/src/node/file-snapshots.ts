@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readFile, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { FileChange } from './file-change.ts';
+import { writeBeside } from './replace-file.ts';
 import { isMissing, messageOf } from './workspace.ts';
 
 /** Longest file that is kept; a longer one cannot be brought back by an undo, and the undo says so. */
@@ -110,10 +111,9 @@ async function restore({ path, existed, before, mode, after }: SnapshotRow): Pro
   }
   if (before === null) return `it was longer than ${FILE_CAP} bytes, so it was not kept`;
   await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.tandem-${randomUUID()}.tmp`);
-  await writeFile(temporary, before, { flag: 'wx' });
-  if (mode !== null) await chmod(temporary, mode);
-  await rename(temporary, path);
+  await writeBeside(path, before, undefined, async temporary => {
+    if (mode !== null) await chmod(temporary, mode);
+  });
   return undefined;
 }
 

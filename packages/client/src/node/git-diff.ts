@@ -54,7 +54,7 @@ async function diffRepository(
   const top = (await git('rev-parse', '--show-toplevel')).trim();
   const { base, target } = await chooseCommits(git, request);
   const paths = request.targetPaths.length === 0 ? [] : ['--', ...request.targetPaths];
-  const diffs = parseDiff(
+  const all = parseDiff(
     await git(
       'diff',
       '--no-color',
@@ -71,29 +71,34 @@ async function diffRepository(
   if (target === undefined && request.maxUntrackedFiles > 0) {
     const names = (await git('ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...paths)).split('\0');
     const chosen = names.filter(name => name !== '').slice(0, request.maxUntrackedFiles);
-    diffs.push(...(await Promise.all(chosen.map(name => untracked(top, name)))).filter(diff => diff !== undefined));
+    all.push(...(await Promise.all(chosen.map(name => untracked(top, name)))).filter(diff => diff !== undefined));
   }
+  const diffs = await readable(machine, top, all);
   const format = request.outputFormat ?? GetDiffRequest_OutputFormat.UNSPECIFIED;
   if (isNameOnly(format)) for (const diff of diffs) diff.chunks = [];
   const omitted =
     format === GetDiffRequest_OutputFormat.DIFFS_WITH_BEFORE_AND_AFTER &&
     (await addContents({ git, top, base, target, diffs, cap: request.maxFilesWithContents ?? CONTENTS_CAP }));
+  const headSha = request.returnHeadSha === true ? await headOf(git) : undefined;
   return create(GetDiffResponseSchema, {
     diff: {
       diffs,
       diffType: request.mergeBase ? GitDiff_DiffType.DIFF_FROM_BRANCH_TO_MAIN : GitDiff_DiffType.DIFF_TO_HEAD,
       ...(omitted || isCut ? { fileContentsOmitted: true } : {}),
     },
-    ...(request.returnHeadSha === true ? { headSha: (await git('rev-parse', 'HEAD')).trim() } : {}),
+    ...(headSha === undefined ? {} : { headSha }),
     hasUncommittedChanges: (await git('status', '--porcelain', '--untracked-files=no')).trim() !== '',
   });
 }
+
+/** Git's own name for a tree with nothing in it, against which everything is new. */
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 /** What is compared: a base with the files on disk, or with a commit when one is named or only commits are wanted. */
 async function chooseCommits(git: Git, request: GetDiffRequest): Promise<{ base: string; target: string | undefined }> {
   const target = request.ref !== '' ? await commitOf(git, request.ref) : request.committedOnly ? 'HEAD' : undefined;
   const named = request.baseRef !== '' ? request.baseRef : request.mergeBase ? await defaultBranch(git) : 'HEAD';
-  const base = await commitOf(git, named);
+  const base = named === 'HEAD' ? ((await headOf(git)) ?? EMPTY_TREE) : await commitOf(git, named);
   return { base: request.mergeBase ? (await git('merge-base', base, target ?? 'HEAD')).trim() : base, target };
 }
 
@@ -102,12 +107,30 @@ async function commitOf(git: Git, name: string): Promise<string> {
   return (await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`)).trim();
 }
 
+/** The commit that is checked out; undefined in a repository that has none yet. */
+async function headOf(git: Git): Promise<string | undefined> {
+  return await commitOf(git, 'HEAD').catch(() => undefined);
+}
+
 async function defaultBranch(git: Git): Promise<string> {
   for (const name of ['origin/HEAD', 'origin/main', 'origin/master', 'main', 'master']) {
     const found = await commitOf(git, name).catch(() => undefined); // the next name is tried
     if (found !== undefined) return found;
   }
   throw new Error('the default branch of this repository cannot be told; name a base');
+}
+
+/** The differences of files that no rule on reading hides, under any of their names. */
+async function readable(machine: Machine, top: string, diffs: FileDiff[]): Promise<FileDiff[]> {
+  const { hides } = machine.permission;
+  if (hides === undefined) return diffs;
+  const kept: FileDiff[] = [];
+  for (const diff of diffs) {
+    const named = [diff.from, diff.to].filter(name => name !== '/dev/null').map(name => join(top, name));
+    const real = await Promise.all(named.map(path => machine.workspace.real(path)));
+    if (![...named, ...real].some(path => hides(path) !== undefined)) kept.push(diff);
+  }
+  return kept;
 }
 
 async function untracked(top: string, name: string): Promise<FileDiff | undefined> {

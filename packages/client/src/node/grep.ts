@@ -11,8 +11,9 @@ import type { GrepArgs, GrepFileMatch, GrepResult, GrepUnionResult } from '@tand
 import { stat } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import type { Executor } from '../executor.ts';
+import { hiddenBelow } from './hidden-files.ts';
 import type { Machine } from './machine.ts';
-import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, textOf, withoutGlobs } from './ripgrep.ts';
+import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, textOf } from './ripgrep.ts';
 import type { RipgrepEnd, RipgrepRecord } from './ripgrep.ts';
 import { codeOf, messageOf } from './workspace.ts';
 
@@ -29,7 +30,7 @@ const LINE_CAP = 2_000;
 const DEADLINE = 60_000;
 
 type Union = GrepUnionResult['result'];
-type Search = { args: string[]; cwd: string; signal: AbortSignal };
+type Search = { args: string[]; cwd: string; signal: AbortSignal; isHidden: ((file: string) => boolean) | undefined };
 
 /**
  * Searches with ripgrep: matching lines, matching files, or counts; with an empty pattern and `files_with_matches` it lists files (R32).
@@ -48,12 +49,8 @@ async function grep(machine: Machine, args: GrepArgs, signal: AbortSignal): Prom
   const outputMode = args.outputMode ?? 'content';
   try {
     const path = machine.workspace.resolve(args.path ?? '');
-    const { root, target } = await chooseRoot(machine, path);
-    const search = {
-      args: [...flags(args), ...withoutGlobs(machine.permission.unreadable), ...target],
-      cwd: root,
-      signal,
-    };
+    const { root, target, isHidden } = await chooseRoot(machine, path);
+    const search = { args: [...flags(args), ...target], cwd: root, signal, isHidden };
     const result = await searchIn(outputMode, args.pattern, search);
     const value = {
       pattern: args.pattern,
@@ -67,8 +64,14 @@ async function grep(machine: Machine, args: GrepArgs, signal: AbortSignal): Prom
   }
 }
 
-/** Below the workspace files are named from its root; elsewhere from the folder that was asked for. */
-export async function chooseRoot(machine: Machine, path: string): Promise<{ root: string; target: string[] }> {
+/**
+ * Below the workspace files are named from its root; elsewhere from the folder that was asked for. `isHidden` tells of a file so named whether a
+ * rule on reading hides it; it is undefined when there are none. Rejects when there is nothing at the path, or a rule hides it.
+ */
+export async function chooseRoot(
+  machine: Machine,
+  path: string,
+): Promise<{ root: string; target: string[]; isHidden: ((file: string) => boolean) | undefined }> {
   let isFolder: boolean;
   try {
     isFolder = (await stat(path)).isDirectory();
@@ -77,7 +80,13 @@ export async function chooseRoot(machine: Machine, path: string): Promise<{ root
   }
   const root = machine.workspace.contains(path) ? machine.workspace.root : isFolder ? path : dirname(path);
   const way = relative(root, resolve(path));
-  return { root, target: ['--', way === '' ? './' : `./${way}`] };
+  const start = way === '' ? './' : `./${way}`;
+  const isHiddenBelow = await hiddenBelow(machine, path);
+  return {
+    root,
+    target: ['--', start],
+    isHidden: isHiddenBelow && (file => isHiddenBelow(file.slice(start.length))),
+  };
 }
 
 function flags(args: GrepArgs): string[] {
@@ -121,9 +130,10 @@ async function searchContent(pattern: string, search: Search): Promise<Union> {
     signal: search.signal,
     deadlineMs: DEADLINE,
     onRecord(record) {
-      const { type, data } = JSON.parse(record.toString('utf8')) as RipgrepRecord;
+      const { type, data } = JSON.parse(record) as RipgrepRecord;
       if (type !== 'match' && type !== 'context') return true;
       const name = textOf(data.path);
+      if (search.isHidden?.(name) === true) return true;
       let file = files.get(name);
       if (file === undefined) files.set(name, (file = create(GrepFileMatchSchema, { file: name })));
       // A match over several lines is one record; each of its lines counts.
@@ -167,7 +177,7 @@ async function searchFiles(pattern: string, search: Search): Promise<Union> {
     separator: '\0',
     signal: search.signal,
     deadlineMs: DEADLINE,
-    onRecord: record => files.push(record.toString('utf8')) < FILES_CAP,
+    onRecord: record => search.isHidden?.(record) === true || files.push(record) < FILES_CAP,
   });
   checkEnd(end, files.length);
   if (!search.args.includes('--sort') && !search.args.includes('--sortr')) files.sort();
@@ -184,7 +194,8 @@ async function searchCounts(pattern: string, search: Search): Promise<Union> {
     signal: search.signal,
     deadlineMs: DEADLINE,
     onRecord(record) {
-      const [file = '', count = ''] = record.toString('utf8').split('\0');
+      const [file = '', count = ''] = record.split('\0');
+      if (search.isHidden?.(file) === true) return true;
       return counts.push({ file, count: Number(count) }) < FILES_CAP;
     },
   });

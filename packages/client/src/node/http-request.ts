@@ -1,8 +1,9 @@
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
+import type https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { loadHttp, loadHttps } from './builtin-http.ts';
 import { proxyHeaders, proxyOf } from './proxy.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -40,7 +41,7 @@ export async function sendRequest(request: HttpRequest): Promise<http.IncomingMe
       agent: agent ?? false,
       ...(request.lookup === undefined ? {} : { lookup: request.lookup }),
     };
-    return await finish(isSecure ? https.request(options) : http.request(options), request.body);
+    return await finish((isSecure ? loadHttps() : loadHttp()).request(options), request.body);
   }
   if (!isSecure) {
     const headers = { ...common.headers, ...proxyHeaders(proxy) };
@@ -49,21 +50,30 @@ export async function sendRequest(request: HttpRequest): Promise<http.IncomingMe
       port: proxy.port || (proxy.protocol === 'https:' ? 443 : 80),
     };
     const options = { ...common, ...to, headers, path: url.href, agent: false };
-    return await finish(proxy.protocol === 'https:' ? https.request(options) : http.request(options), request.body);
+    return await finish((proxy.protocol === 'https:' ? loadHttps() : loadHttp()).request(options), request.body);
   }
   const tunnel: Duplex = await openTunnel(proxy, `${url.hostname}:${port}`, signal);
   const ca = request.agents?.https.options.ca;
-  const agent = new https.Agent();
+  const agent = new (loadHttps().Agent)();
   agent.createConnection = () =>
     connectTls({ socket: tunnel, servername: host, ALPNProtocols: ['http/1.1'], ...(ca === undefined ? {} : { ca }) });
-  return await finish(https.request({ ...common, host, port, path, agent }), request.body);
+  return await finish(loadHttps().request({ ...common, host, port, path, agent }), request.body);
 }
 
 function finish(outgoing: http.ClientRequest, body: Uint8Array | undefined): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
-    outgoing.once('response', resolve);
-    // Errors after the head reach the reader of the body; without a listener they would end the process.
+    outgoing.once('response', answer => {
+      // Errors after the head reach the reader of the body, who may not be there yet; without a listener they would end the process.
+      answer.on('error', () => undefined);
+      resolve(answer);
+    });
     outgoing.on('error', reject);
+    // An abort that meets the end of the answer destroys a connection that belongs to no request any more.
+    outgoing.once('socket', socket => {
+      if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore);
+    });
     outgoing.end(body);
   });
 }
+
+function ignore(): void {}

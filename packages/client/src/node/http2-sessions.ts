@@ -5,6 +5,12 @@ import { connect as connectTls } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { TransportAnswer, TransportRequest } from '../transport.ts';
 
+/**
+ * Memory that a connection may take before it turns new streams away, in MB: what goes up counts, and one message may be larger than Node's 10.
+ * What is held is bound by the requests of this process.
+ */
+const SESSION_MEMORY = 4096;
+
 /** A session without a stream is let go after this long. */
 const IDLE = 30_000;
 
@@ -77,7 +83,10 @@ export class Http2Sessions {
   }
 
   private async connect(url: URL): Promise<Session | undefined> {
-    const session = url.protocol === 'http:' ? http2.connect(url.origin) : await connectSecurely(url, this.tls);
+    const session =
+      url.protocol === 'http:'
+        ? http2.connect(url.origin, { maxSessionMemory: SESSION_MEMORY })
+        : await connectSecurely(url, this.tls);
     if (session === undefined) return undefined;
     // Without a listener an error of the connection would end the process; each stream tells its own.
     session.on('error', () => this.byOrigin.delete(url.origin));
@@ -118,7 +127,8 @@ async function connectSecurely(url: URL, tls: { ca?: string | Buffer }): Promise
     socket.once('secureConnect', resolve);
     socket.once('error', reject);
   });
-  if (socket.alpnProtocol === 'h2') return http2.connect(url.origin, { createConnection: () => socket });
+  if (socket.alpnProtocol === 'h2')
+    return http2.connect(url.origin, { createConnection: () => socket, maxSessionMemory: SESSION_MEMORY });
   socket.destroy();
   return undefined;
 }

@@ -4,6 +4,7 @@ import type { LsArgs, LsDirectoryTreeNode, LsResult } from '@tandem/protocol/age
 import { readdir, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Executor } from '../executor.ts';
+import { hiddenBelow } from './hidden-files.ts';
 import type { Machine } from './machine.ts';
 import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, withoutGlobs } from './ripgrep.ts';
 import { codeOf, messageOf } from './workspace.ts';
@@ -32,7 +33,8 @@ async function list(machine: Machine, args: LsArgs, signal: AbortSignal): Promis
   try {
     if (!(await stat(path)).isDirectory()) throw new Error(`${path} is not a directory`);
     const directoryTreeRoot = await listTree(path, {
-      ignore: [...args.ignore, ...machine.permission.unreadable],
+      ignore: args.ignore,
+      isHidden: await hiddenBelow(machine, path),
       signal,
       deadlineMs: args.timeoutMs ?? DEADLINE,
     });
@@ -49,10 +51,16 @@ interface Folder {
   files: string[];
 }
 
-/** The tree below a folder; ripgrep finds the files, since it knows the ignore rules. */
+/** The tree below a folder; ripgrep finds the files, since it knows the ignore rules. What `isHidden` tells of, relative to it, is left out. */
 export async function listTree(
   path: string,
-  options: { ignore: readonly string[]; signal: AbortSignal; deadlineMs: number; entries?: number },
+  options: {
+    ignore: readonly string[];
+    isHidden: ((way: string) => boolean) | undefined;
+    signal: AbortSignal;
+    deadlineMs: number;
+    entries?: number;
+  },
 ): Promise<LsDirectoryTreeNode> {
   const root: Folder = { path, folders: new Map(), files: [] };
   let seen = 0;
@@ -63,12 +71,13 @@ export async function listTree(
     signal: options.signal,
     deadlineMs: options.deadlineMs,
     onRecord(record) {
-      addFile(root, record.toString('utf8').split('/'));
+      if (options.isHidden?.(record) === true) return true;
+      addFile(root, record.split('/'));
       return ++seen < FILES_SEEN;
     },
   });
   if (seen === 0 && end.code === 2) throw new Error(end.complaints.trim() || 'the folder cannot be listed');
-  await addEmptyFolders(root, options.ignore);
+  await addEmptyFolders(root, name => options.ignore.includes(name) || options.isHidden?.(name) === true);
   return nameEntries(root, options.entries ?? ENTRIES_CAP);
 }
 
@@ -84,9 +93,9 @@ function addFile(root: Folder, parts: string[]): void {
 }
 
 /** Folders without any file are unknown to ripgrep. Those directly below the listed folder are added. */
-async function addEmptyFolders(root: Folder, ignore: readonly string[]): Promise<void> {
+async function addEmptyFolders(root: Folder, isLeftOut: (name: string) => boolean): Promise<void> {
   for (const entry of await readdir(root.path, { withFileTypes: true })) {
-    if (!entry.isDirectory() || root.folders.has(entry.name) || entry.name === '.git' || ignore.includes(entry.name))
+    if (!entry.isDirectory() || root.folders.has(entry.name) || entry.name === '.git' || isLeftOut(entry.name))
       continue;
     const inside = await readdir(join(root.path, entry.name)).catch(() => ['unreadable']); // not empty, as far as we know
     if (inside.length === 0)

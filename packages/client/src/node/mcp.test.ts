@@ -188,7 +188,7 @@ it('[product-permission-rules] obeys rules about MCP tools', async () => {
   expect((await call(machine, 'echo'))[0]).toBe('success');
 });
 
-it('[X06] answers a mere question for leave without running the tool', async () => {
+it('X06: answers a mere question for leave without running the tool', async () => {
   const { machine } = makeMachine(declared({ small: entry() }));
   expect((await call(machine, 'crash', {}, { smartModeApprovalOnly: true }))[0]).toBe('approved');
 });

@@ -49,7 +49,7 @@ async function callTool(machine: Machine, call: McpArgs, signal: AbortSignal): P
     const connection = await mcp.find(server, signal);
     if (connection === undefined)
       return { case: 'serverNotFound', value: { name: server, availableServers: mcp.names } };
-    const { tools } = await connection.connect();
+    const { tools } = await connection.connect(signal);
     if (!tools.some(one => one.name === tool))
       return { case: 'toolNotFound', value: { name: tool, availableTools: tools.map(one => one.name) } };
     const result = await connection.use(signal, (client, options) =>

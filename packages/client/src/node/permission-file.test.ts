@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadRules, projectRulesPath, saveRule, trustProjectRules } from './permission-file.ts';
+import { examineRules, loadRules, projectRulesPath, saveRule, trustProjectRules } from './permission-file.ts';
 
 let base: string;
 let user: string;
@@ -19,7 +19,7 @@ function write(path: string, content: unknown): void {
 const texts = (rules: { effect: string; text: string }[]) => rules.map(rule => `${rule.effect} ${rule.text}`);
 
 it('has no rules where there are no files', () => {
-  expect(loadRules(base, user)).toEqual({ user: [], project: [] });
+  expect(loadRules(base, user)).toEqual({ user: [], project: [], notices: [] });
 });
 
 it('takes what a workspace forbids, and what it allows only while the user trusts that very file', () => {
@@ -54,4 +54,46 @@ it.each([
 ])('refuses a file that it cannot understand: %j', (content, message) => {
   write(user, content);
   expect(() => loadRules(base, user)).toThrow(message);
+});
+
+it.each([
+  [{ denny: ['shell'] }, /permissions\.json: denny: unknown key, did you mean deny\?$/],
+  [{ Deny: ['shell'] }, /Deny: unknown key, did you mean deny\?/],
+  [{ denied: ['shell'] }, /denied: unknown key, did you mean deny\?/],
+  [{ folder: {} }, /folder: unknown key, did you mean folders\?/],
+  [{ folders: { '/w': { alow: [] } } }, /folders: \/w: alow: unknown key, did you mean allow\?/],
+  [{ folders: [] }, /folders has to be an object/],
+  [{ folders: { '/w': 'deny' } }, /folders: \/w has to be an object/],
+  [{ trusted: 'all' }, /trusted has to be an object/],
+])('[bad-permissions-file] refuses what is nearly a key of the file, or no place for rules: %j', (content, message) => {
+  write(user, content);
+  expect(() => loadRules(base, user)).toThrow(message);
+  expect(examineRules(base, user)).toEqual({ problem: expect.stringMatching(message) });
+});
+
+it('[bad-permissions-file] refuses the slip of a key in the file of a workspace too', () => {
+  write(projectRulesPath(base), { alow: ['shell'] });
+  expect(examineRules(base, user)).toEqual({
+    problem: expect.stringMatching(/alow: unknown key, did you mean allow\?/),
+  });
+});
+
+it('[bad-permissions-file] tells a key that is like none, and keeps it', () => {
+  write(user, { comment: 'mine', deny: ['fetch'] });
+  expect(examineRules(base, user)).toEqual({
+    rules: 1,
+    notices: [expect.stringMatching(/permissions\.json: comment: unknown key, which is not looked at/)],
+  });
+  saveRule(base, user, 'allow', 'shell: ls');
+  expect(JSON.parse(readFileSync(user, 'utf8'))).toMatchObject({ comment: 'mine' });
+});
+
+it('[product-permission-rules] says that allow rules of a workspace are not taken, and how they would be', () => {
+  write(projectRulesPath(base), { allow: ['shell'], deny: ['fetch'] });
+  const [notice = ''] = loadRules(base, user).notices;
+  expect(notice).toMatch(/has an allow rule of the workspace's own, not taken until you trust the file/);
+  const [, trusted = ''] = /put ("trusted": \{.*?\}) in/.exec(notice) ?? [];
+  write(user, `{${trusted}}`);
+  expect(loadRules(base, user).notices).toEqual([]);
+  expect(texts(loadRules(base, user).project)).toEqual(['allow shell', 'deny fetch']);
 });

@@ -1,10 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
+import { writeOwnFile } from './own-file.ts';
+import { PermissionsFileError, checkKeys } from './permission-keys.ts';
 import { parseRule } from './permission-rule.ts';
 import type { PermissionRule, RuleEffect } from './permission-rule.ts';
-import { isMissing, messageOf } from './workspace.ts';
+import { Workspace, isMissing, messageOf } from './workspace.ts';
 
 /** The rules that hold in one workspace, and where they come from. */
 export interface LoadedRules {
@@ -12,6 +14,8 @@ export interface LoadedRules {
   user: PermissionRule[];
   /** What the workspace brings along; its `allow` rules only when the user trusts this very file. */
   project: PermissionRule[];
+  /** What the user should know of the files, each a sentence: keys that nobody knows, `allow` rules that are not trusted. */
+  notices: string[];
 }
 
 /** The file of a workspace, `.tandem/permissions.json`: `{ "allow": [], "ask": [], "deny": [] }`, lists of rules. */
@@ -30,22 +34,51 @@ interface RuleLists {
   ask?: string[];
   deny?: string[];
 }
+const EFFECTS = ['allow', 'ask', 'deny'] as const;
 interface UserFile extends RuleLists {
   folders?: Record<string, RuleLists>;
   trusted?: Record<string, string>;
 }
 
-/** Reads both files. A missing file has no rules; one that cannot be understood throws, since half of a policy would be none. */
+/**
+ * Reads both files; `workspace` is a real path. A missing file has no rules; one that cannot be understood throws a PermissionsFileError, since
+ * half of a policy would be none.
+ */
 export function loadRules(workspace: string, userPath: string): LoadedRules {
   const user = readUserFile(userPath);
-  const project = readText(projectRulesPath(workspace));
-  const lists = project === undefined ? {} : parseLists(project, projectRulesPath(workspace));
+  const projectPath = projectRulesPath(workspace);
+  const project = readText(projectPath);
+  const lists = project === undefined ? {} : parseLists(project, projectPath);
+  const notices = [...checkUserFile(user, userPath), ...checkKeys(lists, EFFECTS, projectPath)];
   const isTrusted = project !== undefined && user.trusted?.[workspace] === hashOf(project);
+  const ofProject = rulesOf(lists, projectPath);
+  const untrusted = isTrusted ? 0 : ofProject.filter(rule => rule.effect === 'allow').length;
+  if (project !== undefined && untrusted > 0) {
+    notices.push(
+      `${projectPath} has ${untrusted === 1 ? 'an allow rule' : `${untrusted} allow rules`} of the workspace's own, not taken until you trust the ` +
+        `file as it is now. Read it; to trust it, put "trusted": {${JSON.stringify(workspace)}: "${hashOf(project)}"} in ${userPath}.`,
+    );
+  }
   return {
     user: [...rulesOf(user, userPath), ...rulesOf(user.folders?.[workspace] ?? {}, userPath)],
     // A workspace comes from somewhere: it may forbid, but not grant itself leave.
-    project: rulesOf(lists, projectRulesPath(workspace)).filter(rule => isTrusted || rule.effect !== 'allow'),
+    project: ofProject.filter(rule => isTrusted || rule.effect !== 'allow'),
+    notices,
   };
+}
+
+/** Whether the files of rules for this folder can be taken: why not, or what the user should know of them. The folder has to exist. */
+export function examineRules(
+  folder: string,
+  userPath: string = userRulesPath(),
+): { problem: string } | { notices: string[]; rules: number } {
+  try {
+    const { user, project, notices } = loadRules(new Workspace(folder).root, userPath);
+    return { notices, rules: user.length + project.length };
+  } catch (error) {
+    if (!(error instanceof PermissionsFileError)) throw error;
+    return { problem: error.message };
+  }
 }
 
 /** Keeps a rule of the user for one workspace. Other entries of the file stay as they are. */
@@ -73,10 +106,7 @@ function readUserFile(path: string): UserFile {
 }
 
 function writeUserFile(path: string, file: UserFile): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomUUID()}.tmp`;
-  writeFileSync(temporary, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(temporary, path);
+  writeOwnFile(path, `${JSON.stringify(file, null, 2)}\n`);
 }
 
 function readText(path: string): string | undefined {
@@ -84,8 +114,27 @@ function readText(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
-    throw error;
+    throw new PermissionsFileError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** Looks at the user's file beyond its own lists; throws what cannot be taken, and returns what the user should know. */
+function checkUserFile(file: UserFile, path: string): string[] {
+  const { folders = {}, trusted = {} }: { folders?: unknown; trusted?: unknown } = file;
+  if (!isObject(folders)) throw new PermissionsFileError(`${path}: folders has to be an object of folders with lists`);
+  if (!isObject(trusted)) throw new PermissionsFileError(`${path}: trusted has to be an object of folders with hashes`);
+  return [
+    ...checkKeys(file, [...EFFECTS, 'folders', 'trusted'], path),
+    ...Object.entries(folders).flatMap(([folder, lists]) => {
+      const place = `${path}: folders: ${folder}`;
+      if (!isObject(lists)) throw new PermissionsFileError(`${place} has to be an object with allow, ask and deny`);
+      return checkKeys(lists, EFFECTS, place);
+    }),
+  ];
+}
+
+function isObject(json: unknown): json is object {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
 function parseLists(text: string, path: string): RuleLists {
@@ -93,23 +142,24 @@ function parseLists(text: string, path: string): RuleLists {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new Error(`${path} is not JSON: ${messageOf(error)}`, { cause: error });
+    throw new PermissionsFileError(`${path} is not JSON: ${messageOf(error)}`, { cause: error });
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error(`${path} holds no object`);
+  if (!isObject(json)) throw new PermissionsFileError(`${path} holds no object with allow, ask and deny`);
   return json;
 }
 
 function rulesOf(lists: RuleLists, path: string): PermissionRule[] {
-  return (['allow', 'ask', 'deny'] as const).flatMap(effect => {
+  return EFFECTS.flatMap(effect => {
     const list: unknown = lists[effect] ?? [];
-    if (!Array.isArray(list)) throw new Error(`${path}: ${effect} has to be a list of rules`);
+    if (!Array.isArray(list))
+      throw new PermissionsFileError(`${path}: ${effect} has to be a list of rules, such as ["shell: npm test"]`);
     return list.map(rule => {
       if (typeof rule !== 'string')
-        throw new Error(`${path}: ${effect} holds ${JSON.stringify(rule)}, which is no rule`);
+        throw new PermissionsFileError(`${path}: ${effect} holds ${JSON.stringify(rule)}, which is no rule`);
       try {
         return parseRule(effect, rule);
       } catch (error) {
-        throw new Error(`${path}: ${messageOf(error)}`, { cause: error });
+        throw new PermissionsFileError(`${path}: ${messageOf(error)}`, { cause: error });
       }
     });
   });

@@ -5,6 +5,8 @@ export interface PermissionQuestion {
   kind: 'read' | 'write' | 'delete' | 'shell' | 'fetch' | 'mcp' | 'mcp-server';
   /** The real path that would be read or changed. */
   path?: string;
+  /** The whole text that would be written there; absent where it is no text. */
+  contents?: string;
   /** The command as it would be given to the shell, and the folder it would run in; for `mcp-server` the program with its arguments. */
   command?: string;
   workingDirectory?: string;

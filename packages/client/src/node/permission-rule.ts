@@ -1,7 +1,6 @@
-import { homedir } from 'node:os';
-import { resolve } from 'node:path';
-import { commandParts, isPlainCommand } from './command-parts.ts';
+import { commandForms, isPlainCommand } from './command-parts.ts';
 import { globPattern } from './glob.ts';
+import { pathMatcher } from './path-rule.ts';
 
 /** What a rule can be about. */
 export type RuleTool = 'read' | 'write' | 'delete' | 'shell' | 'fetch' | 'mcp' | 'mcp-server';
@@ -21,8 +20,9 @@ export type RuleEffect = 'allow' | 'ask' | 'deny';
 
 /**
  * One rule, written as `TOOL` or `TOOL: PATTERN`. A pattern is for `read`, `write` and `delete` a glob of paths, below the workspace unless
- * it begins with `/` or `~/`; for `shell` the beginning of a command, or with `=` in front the whole of it; for `fetch` a host, such as `example.org` or `*.example.org:8080`; for `mcp` a
- * `server/tool`; for `mcp-server` a name. `*` stands for anything within a part.
+ * it begins with `/`, `~/` or `../`; for `shell` the beginning of a command, or with `=` in front the whole of it; for `fetch` a host, such as
+ * `example.org` or `*.example.org:8080`; for `mcp` a `server/tool`; for `mcp-server` a name. `*` stands for anything within a part. In `deny` and
+ * `ask` a folder covers all that is below it, and a command counts in whatever way it is spelled; `allow` is taken as it is written.
  */
 export interface PermissionRule {
   effect: RuleEffect;
@@ -38,6 +38,8 @@ export interface RuleSubject {
   tool: RuleTool;
   /** A real absolute path, a command, a `host:port`, `server/tool` or a server's name. */
   text: string;
+  /** The absolute path by which somebody named the real one; `deny` and `ask` hold for either. */
+  named?: string | undefined;
 }
 
 /** Reads one rule. Throws with what is wrong about it. */
@@ -67,14 +69,33 @@ export function decideByRules(
   return undefined;
 }
 
+/**
+ * The rule of `effects` against reading a real absolute path, ready to be asked about many paths; undefined when there is no such rule, so that
+ * a search has nothing to ask.
+ */
+export function readFilter(
+  rules: readonly PermissionRule[],
+  effects: readonly RuleEffect[],
+  root: string,
+): ((path: string) => PermissionRule | undefined) | undefined {
+  const matchers = rules
+    .filter(rule => rule.tool === 'read' && effects.includes(rule.effect))
+    .map(rule => ({ rule, matches: rule.pattern === undefined ? () => true : pathMatcher(rule.pattern, root, false) }));
+  if (matchers.length === 0) return undefined;
+  return path => matchers.find(({ matches }) => matches(path))?.rule;
+}
+
 function matches(rule: PermissionRule, subject: RuleSubject, root: string): boolean {
   if (rule.tool !== subject.tool) return false;
   if (rule.pattern === undefined) return true;
   switch (rule.tool) {
     case 'read':
     case 'write':
-    case 'delete':
-      return pathPattern(rule.pattern, root).test(subject.text);
+    case 'delete': {
+      const matchesPath = pathMatcher(rule.pattern, root, rule.effect === 'allow');
+      if (matchesPath(subject.text)) return true;
+      return rule.effect !== 'allow' && subject.named !== undefined && matchesPath(subject.named);
+    }
     case 'shell':
       return matchesCommand(rule.effect, rule.pattern, subject.text);
     case 'fetch':
@@ -86,28 +107,25 @@ function matches(rule: PermissionRule, subject: RuleSubject, root: string): bool
   }
 }
 
-/** The glob of a path rule against absolute paths. A pattern without a slash holds in every folder below the workspace, as in gitignore. */
-function pathPattern(pattern: string, root: string): RegExp {
-  if (pattern.startsWith('/')) return globPattern(pattern);
-  if (pattern.startsWith('~/')) return globPattern(resolve(homedir(), pattern.slice(2)));
-  const below = pattern.includes('/') ? pattern.replace(/^\.\//, '') : `**/${pattern}`;
-  return globPattern(`${root.replace(/[*?{}[\]\\]/g, '\\$&')}/${below}`);
-}
-
 /**
  * A refusal holds when any part of a command line begins as the pattern does. Leave is given only when the line has no parts, or is exactly
  * the pattern: `npm test` must not allow `npm test; rm -rf .`.
  */
 function matchesCommand(effect: RuleEffect, pattern: string, command: string): boolean {
   const line = command.trim();
-  if (pattern.startsWith('=')) return line === pattern.slice(1);
-  if (line === pattern) return true;
-  const begins = new RegExp(
-    `^${pattern.split('*').map(escape).join('.*')}${pattern.endsWith('*') ? '' : '(\\s|$)'}`,
-    's',
-  );
-  if (effect === 'allow') return isPlainCommand(line) && begins.test(line);
-  return begins.test(line) || commandParts(line).some(part => begins.test(part));
+  const whole = pattern.startsWith('=') ? pattern.slice(1) : pattern;
+  if (line === whole) return true;
+  if (effect === 'allow') return !pattern.startsWith('=') && isPlainCommand(line) && beginning(pattern).test(line);
+  const forms = commandForms(line);
+  const wanted = whole.trim().replace(/\s+/g, ' ');
+  if (forms.has(wanted)) return true;
+  if (pattern.startsWith('=')) return false;
+  const begins = beginning(wanted);
+  return [...forms].some(form => begins.test(form));
+}
+
+function beginning(pattern: string): RegExp {
+  return new RegExp(`^${pattern.split('*').map(escape).join('.*')}${pattern.endsWith('*') ? '' : '(\\s|$)'}`, 's');
 }
 
 function matchesHost(pattern: string, host: string): boolean {

@@ -1,4 +1,6 @@
+import { symlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { makeMachine } from '../../test/machine.ts';
 import { Permission } from './permission.ts';
 import type { PermissionAnswer, PermissionQuestion } from './permission-question.ts';
 import { parseRule } from './permission-rule.ts';
@@ -91,6 +93,49 @@ it('[product-permission-rules] a deny holds in every mode, an ask asks in auto, 
   const readOnly = new Permission({ mode: 'read-only', root: '/ws', rules });
   expect(await readOnly.change({ kind: 'write', path: '/ws/docs/a', inside: true, signal })).toMatchObject({
     readOnly: true,
+  });
+});
+
+it('[product-permission-read-deny] a harmless command reads no file that a rule hides, nor whole folders in which one may be', async () => {
+  const { machine, root, file } = makeMachine(
+    { '.env': 'KEY', 'open.txt': '', 'secrets/k': 'KEY', 'src/a': '' },
+    { mode: 'read-only', rules: [parseRule('deny', 'read: .env'), parseRule('deny', 'read: secrets')] },
+  );
+  symlinkSync('.env', file('notes.txt'));
+  const verdict = (command: string, folder = root) =>
+    machine.permission.run({ ...run(command), workingDirectory: folder });
+  for (const command of [
+    'cat .env',
+    'cat ./src/../.env',
+    'cat -n open.txt notes.txt',
+    `head ${root}/secrets/k`,
+    'grep KEY .env',
+    'grep -f.env open.txt',
+    'file -bf.env',
+    'wc --files0-from=.env',
+    'git diff --no-index open.txt .env',
+    'git show HEAD:.env',
+  ]) {
+    expect([command, await verdict(command)]).toEqual([
+      command,
+      { allowed: false, reason: expect.stringMatching(/the rule "read: (\.env|secrets)" forbids it/), readOnly: false },
+    ]);
+  }
+  expect(await verdict('cat k', file('secrets'))).toMatchObject({ allowed: false });
+  for (const command of [
+    'grep -r KEY',
+    'grep --recursive KEY',
+    'diff . src',
+    'git diff',
+    'git log -p',
+    'git status -v',
+  ])
+    expect([command, await verdict(command)]).toMatchObject([command, { allowed: false, readOnly: true }]);
+  for (const command of ['cat open.txt', 'grep KEY open.txt', 'ls -la', 'git status', 'git log --oneline -5', 'pwd'])
+    expect([command, await verdict(command)]).toEqual([command, { allowed: true }]);
+  const without = makeMachine({ '.env': '' }, { mode: 'read-only' });
+  expect(await without.machine.permission.run({ ...run('grep -r KEY .env'), workingDirectory: without.root })).toEqual({
+    allowed: true,
   });
 });
 

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { deniedBecause, isHarmless } from './command.ts';
+import { namedPaths, readsOnlyNamed } from './command-files.ts';
 import type { Ask, PermissionQuestion } from './permission-question.ts';
-import { decideByRules, parseRule } from './permission-rule.ts';
+import { decideByRules, parseRule, readFilter } from './permission-rule.ts';
 import type { PermissionRule, RuleSubject } from './permission-rule.ts';
 
 /** How much a server may do on this machine. */
@@ -17,8 +18,12 @@ export type Judgement = Verdict | { ask: PermissionQuestion };
 export interface FileAccess {
   kind: 'read' | 'write' | 'delete';
   path: string;
+  /** The absolute path by which it was named, when links may have led from there. */
+  named?: string;
   /** Whether the path is in the workspace. */
   inside: boolean;
+  /** The text that is to be written, for whoever is asked. */
+  contents?: string | undefined;
 }
 
 /** A command that is to run in a real folder. `denied` are the patterns of the server's own administrator. */
@@ -91,14 +96,18 @@ export class Permission {
     return this.rules.filter(rule => rule.effect === effect).map(rule => rule.text);
   }
 
-  /** The patterns of `deny` rules on reading, for searches to leave out. */
-  get unreadable(): string[] {
-    return this.rules.filter(rule => rule.effect === 'deny' && rule.tool === 'read').map(rule => rule.pattern ?? '**');
+  /**
+   * Tells which rule hides a file from whoever searches or lists: one that forbids to read it, or that would have to ask first. Undefined when
+   * no rule does. Paths are absolute, with links followed.
+   */
+  get hides(): ((path: string) => PermissionRule | undefined) | undefined {
+    return readFilter(this.rules, this.mode === 'read-only' ? ['deny'] : ['deny', 'ask'], this.root);
   }
 
   /** Decides on reading; only rules can be against it. */
-  async read(access: { path: string; signal: AbortSignal }): Promise<Verdict> {
-    return await this.settle(this.judgeFile({ kind: 'read', path: access.path, inside: true }), access.signal);
+  async read(access: { path: string; named?: string; signal: AbortSignal }): Promise<Verdict> {
+    const { signal, ...file } = access;
+    return await this.settle(this.judgeFile({ kind: 'read', inside: true, ...file }), signal);
   }
 
   /** Decides on a change of a file. */
@@ -127,27 +136,44 @@ export class Permission {
     return await this.settle(this.judge({ tool: 'mcp-server', text: name }, question), signal);
   }
 
-  judgeFile({ kind, path, inside }: FileAccess): Judgement {
+  judgeFile({ kind, path, named, inside, contents }: FileAccess): Judgement {
     if (kind === 'read') {
-      const found = decideByRules(this.rules, { tool: 'read', text: path }, this.root);
+      const found = decideByRules(this.rules, { tool: 'read', text: path, named }, this.root);
       if (found?.effect === 'deny') return forbidden(found);
       return found?.effect === 'ask' && this.mode !== 'read-only'
         ? { ask: { kind, path, reason: `the rule "${found.text}" says so` } }
         : ALLOWED;
     }
     if (this.mode === 'read-only') return refuse(`this run is read-only, so ${path} was left alone`, true);
-    const question: PermissionQuestion = { kind, path, ...(inside ? { rule: `${kind}: **` } : {}) };
+    const question: PermissionQuestion = {
+      kind,
+      path,
+      ...(contents === undefined ? {} : { contents }),
+      ...(inside ? { rule: `${kind}: **` } : {}),
+    };
     if (this.guarded.includes(path))
-      return this.judge({ tool: kind, text: path }, question, { reason: `${path} holds the permissions themselves` });
+      return this.judge({ tool: kind, text: path, named }, question, {
+        reason: `${path} holds the permissions themselves`,
+      });
     const outside = { reason: `${path} is outside of the workspace`, liftedByRule: true };
-    return this.judge({ tool: kind, text: path }, question, inside ? undefined : outside);
+    return this.judge({ tool: kind, text: path, named }, question, inside ? undefined : outside);
   }
 
   judgeCommand({ command, workingDirectory, inside, denied }: CommandAccess): Judgement {
     const found = decideByRules(this.rules, { tool: 'shell', text: command }, this.root);
     if (found?.effect === 'deny') return forbidden(found);
     const bad = deniedBecause(command, [...denied, ...this.deniedCommands]);
-    if (isHarmless(command) && bad === undefined && found?.effect !== 'ask') return ALLOWED;
+    let isLooking = isHarmless(command) && bad === undefined && found?.effect !== 'ask';
+    const { hides } = this;
+    if (isLooking && hides !== undefined) {
+      const hidden = namedPaths(command, workingDirectory)
+        .map(hides)
+        .filter(rule => rule !== undefined);
+      const deny = hidden.find(rule => rule.effect === 'deny');
+      if (deny !== undefined) return forbidden(deny);
+      isLooking = hidden.length === 0 && readsOnlyNamed(command, workingDirectory);
+    }
+    if (isLooking) return ALLOWED;
     if (this.mode === 'read-only')
       return refuse('this run is read-only, and the command is not on the list of harmless ones', true);
     const reason = bad ?? (inside ? undefined : `${workingDirectory} is outside of the workspace`);

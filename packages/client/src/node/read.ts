@@ -4,10 +4,11 @@ import { ReadResultSchema } from '@tandem/protocol/agent';
 import type { ReadArgs, ReadResult, ReadSuccessSchema } from '@tandem/protocol/agent';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Executor } from '../executor.ts';
 import type { Machine } from './machine.ts';
-import { decodeText, imageType } from './text-form.ts';
+import { decodeText, imageType, isPdf } from './text-form.ts';
 import { codeOf, messageOf } from './workspace.ts';
 
 /** Longest text sent, in characters, and longest image, in bytes. What is cut is marked as truncated. */
@@ -16,8 +17,11 @@ const READ_CAP = 8 * 1024 * 1024;
 /** Longest file that is read at all: beyond this its text would not fit into memory several times over. */
 const FILE_CAP = 256 * 1024 * 1024;
 
+/** Most that is read of a file that tells no size, or less than it has. */
+const UNSIZED_CAP = 16 * 1024 * 1024;
+
 /**
- * Reads a file: text as LF without byte order mark (R31), an image as bytes, other binary files not at all. Any path may be read; relative
+ * Reads a file: text as LF without byte order mark (R31), the text of a PDF, an image as bytes, other binary files not at all. Any path may be read; relative
  * ones start at the workspace. `total_lines` counts the pieces between line ends, so the empty one after a last line end too.
  */
 export function readExecutor(machine: Machine): Executor<'readArgs'> {
@@ -34,7 +38,11 @@ export function readExecutor(machine: Machine): Executor<'readArgs'> {
 export async function readFile(machine: Machine, args: ReadArgs, signal: AbortSignal): Promise<ReadResult> {
   const path = machine.workspace.resolve(args.path);
   try {
-    const verdict = await machine.permission.read({ path: await machine.workspace.real(path), signal });
+    const verdict = await machine.permission.read({
+      path: await machine.workspace.real(path),
+      named: path,
+      signal,
+    });
     if (!verdict.allowed)
       return create(ReadResultSchema, { result: { case: 'rejected', value: { path, reason: verdict.reason } } });
     const file = await openFile(path);
@@ -45,11 +53,9 @@ export async function readFile(machine: Machine, args: ReadArgs, signal: AbortSi
         return refuse(path, `The ${image} is ${file.bytes.length} bytes long, more than ${READ_CAP}`);
       return success({ path, fileSize: BigInt(file.bytes.length), output: { case: 'data', value: file.bytes } });
     }
-    // Some are free of NULs; as text they would be noise.
-    if (file.bytes.subarray(0, 5).toString('latin1') === '%PDF-')
-      return refuse(path, 'PDF files cannot be read as text here; convert it with a shell command, such as pdftotext');
-    const decoded = decodeText(file.bytes);
+    const decoded = isPdf(file.bytes) ? await readPdf(file.bytes, signal) : decodeText(file.bytes);
     if (decoded === undefined) return refuse(path, `Binary files${ofType(path)} cannot be read as text`);
+    if ('refused' in decoded) return refuse(path, decoded.refused);
     const pieces = decoded.text.split('\n');
     const range = chooseRange(pieces, args);
     const content = range === undefined ? decoded.text : pieces.slice(range.from, range.to).join('\n');
@@ -58,12 +64,18 @@ export async function readFile(machine: Machine, args: ReadArgs, signal: AbortSi
       totalLines: pieces.length,
       fileSize: BigInt(file.bytes.length),
       output: { case: 'content', value: cutText(content, READ_CAP) },
-      truncated: content.length > READ_CAP,
+      truncated: content.length > READ_CAP || ('whole' in decoded && !decoded.whole),
       rangeApplied: range !== undefined,
     });
   } catch (error) {
     return failed(path, error);
   }
+}
+
+async function readPdf(bytes: Uint8Array, signal: AbortSignal) {
+  // Loaded with the first PDF: most runs read none.
+  const { readPdfText } = await import('./pdf-text.ts');
+  return await readPdfText(bytes, { length: READ_CAP, signal });
 }
 
 /** The whole file, or why it is none that can be read. Devices and pipes are never opened for reading: they might not end. */
@@ -76,9 +88,26 @@ async function openFile(path: string): Promise<{ bytes: Buffer } | string> {
     if (!stat.isFile()) return 'Path is a device or pipe, not a file';
     if (stat.size > FILE_CAP)
       return `The file is ${stat.size} bytes long, more than ${FILE_CAP}; read parts of it with a shell command`;
-    return { bytes: await handle.readFile() };
+    // Files of the system have a size of 0 and may never end; others grow while they are read.
+    const cap = Math.max(stat.size, UNSIZED_CAP);
+    const bytes = await readUpTo(handle, cap, stat.size);
+    return bytes === undefined
+      ? `The file gives more than the ${cap} bytes that it may have; it may never end`
+      : { bytes };
   } finally {
     await handle.close();
+  }
+}
+
+/** All that a file gives; undefined when that is more than `cap` bytes. */
+async function readUpTo(handle: FileHandle, cap: number, expected: number): Promise<Buffer | undefined> {
+  let bytes = Buffer.allocUnsafe(Math.max(expected + 1, 64 * 1024));
+  for (let length = 0; ;) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, null);
+    if (bytesRead === 0) return bytes.subarray(0, length);
+    length += bytesRead;
+    if (length > cap) return undefined;
+    if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.allocUnsafe(length)]);
   }
 }
 

@@ -6,6 +6,7 @@ import { homedir, release, type } from 'node:os';
 import { join } from 'node:path';
 import type { Executor } from '../executor.ts';
 import { readGitState } from './git.ts';
+import { hiddenBelow } from './hidden-files.ts';
 import { readHooks } from './hooks-file.ts';
 import { listTree } from './ls.ts';
 import type { Machine } from './machine.ts';
@@ -46,7 +47,7 @@ async function readContext(machine: Machine, signal: AbortSignal): Promise<Reque
     permission.mode === 'read-only'
       ? new Map<string, unknown>()
       : readHooks(root).catch(() => new Map<string, unknown>()),
-    readLayout(root, permission.unreadable, signal),
+    readLayout(machine, signal),
     readGitState(root, signal),
     // Nothing of them could be used in a read-only run, and starting them would run programs of the workspace.
     permission.mode === 'read-only' ? [] : machine.mcp.states(MCP_WAIT, signal),
@@ -106,11 +107,13 @@ async function readContext(machine: Machine, signal: AbortSignal): Promise<Reque
 }
 
 /** The first levels of the workspace, as a map for the model. */
-async function readLayout(root: string, ignore: readonly string[], signal: AbortSignal) {
+async function readLayout(machine: Machine, signal: AbortSignal) {
+  const { root } = machine.workspace;
   try {
-    return await listTree(root, { ignore, signal, deadlineMs: LAYOUT_DEADLINE, entries: LAYOUT_ENTRIES });
+    const isHidden = await hiddenBelow(machine, root);
+    return await listTree(root, { ignore: [], isHidden, signal, deadlineMs: LAYOUT_DEADLINE, entries: LAYOUT_ENTRIES });
   } catch {
-    return undefined; // too large to be listed in time: the model can ask for parts of it
+    return undefined; // too large to be listed in time, or not to be looked at: the model can ask for parts of it
   }
 }
 

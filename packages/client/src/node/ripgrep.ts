@@ -39,7 +39,7 @@ export async function runRipgrep(options: {
   separator: '\n' | '\0';
   signal: AbortSignal;
   deadlineMs: number;
-  onRecord: (record: Buffer) => boolean;
+  onRecord: (record: string) => boolean;
 }): Promise<RipgrepEnd> {
   // Not needed by runs that search nothing, and absent on platforms it was not built for.
   const { rgPath } = await import('@vscode/ripgrep');
@@ -89,27 +89,34 @@ export async function runRipgrep(options: {
   });
 }
 
-function splitRecords(separator: '\n' | '\0', onSkip: () => void): (chunk: Buffer) => Buffer[] {
+/**
+ * Cuts chunks into records. The whole records of a chunk become text in one go: file lists have tens of thousands, and a call into
+ * native code for each would cost more than ripgrep itself.
+ */
+function splitRecords(separator: '\n' | '\0', onSkip: () => void): (chunk: Buffer) => string[] {
   const mark = separator.charCodeAt(0);
   let parts: Buffer[] = [];
   let length = 0;
-  return chunk => {
-    const records: Buffer[] = [];
-    let from = 0;
-    for (let to = chunk.indexOf(mark); to >= 0; to = chunk.indexOf(mark, from)) {
-      length += to - from;
-      if (length > RECORD_CAP) onSkip();
-      else
-        records.push(
-          parts.length === 0 ? chunk.subarray(from, to) : Buffer.concat([...parts, chunk.subarray(from, to)]),
-        );
-      parts = [];
-      length = 0;
-      from = to + 1;
-    }
-    length += chunk.length - from;
+  const keep = (rest: Buffer) => {
+    length += rest.length;
     if (length > RECORD_CAP) parts = [];
-    else if (from < chunk.length) parts.push(chunk.subarray(from));
+    else if (rest.length > 0) parts.push(rest);
+  };
+  return chunk => {
+    const first = chunk.indexOf(mark);
+    if (first < 0) {
+      keep(chunk);
+      return [];
+    }
+    const isTooLong = length + first > RECORD_CAP;
+    if (isTooLong) onSkip();
+    const last = chunk.lastIndexOf(mark);
+    const whole = isTooLong ? chunk.subarray(first + 1, Math.max(last, first + 1)) : chunk.subarray(0, last);
+    const bytes = isTooLong || parts.length === 0 ? whole : Buffer.concat([...parts, whole]);
+    const records = isTooLong && last === first ? [] : bytes.toString('utf8').split(separator);
+    parts = [];
+    length = 0;
+    keep(chunk.subarray(last + 1));
     return records;
   };
 }

@@ -1,8 +1,9 @@
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { ConversationStateStructureSchema } from '@tandem/protocol/agent';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import { hashBlob } from '../blob-store.ts';
 import { openStore } from './store.ts';
@@ -80,4 +81,62 @@ it('makes nothing before its first use, and rejects when its folder cannot be on
   const store = openStore(file);
   await expect(store.get('one')).rejects.toThrow();
   expect(() => store.close()).not.toThrow();
+});
+
+it('lists what a person is shown of conversations, the one saved last first, without their states', async () => {
+  const store = openStore(fresh());
+  const first = Uint8Array.from({ length: 32 }, (_, at) => at);
+  await store.save('asked', { cwd: base });
+  await store.save('worked', { cwd: base, state: create(ConversationStateStructureSchema, { turns: [first, first] }) });
+  await store.save('elsewhere', { cwd: tmpdir(), state: state('/a') });
+  await store.save('worked', { cwd: base });
+  expect(await store.list({ cwd: base })).toEqual([
+    { id: 'worked', cwd: base, updatedAt: expect.any(Number), turns: 2, firstTurn: first },
+    { id: 'asked', cwd: base, updatedAt: expect.any(Number) },
+  ]);
+  expect((await store.list({ limit: 2 })).map(({ id, turns }) => [id, turns])).toEqual([
+    ['worked', 2],
+    ['elsewhere', 0],
+  ]);
+  store.close();
+});
+
+it('replaces what a list shows with the state, so that a rolled back conversation loses its turns', async () => {
+  const store = openStore(fresh());
+  await store.save('one', {
+    cwd: base,
+    state: create(ConversationStateStructureSchema, { turns: [new Uint8Array(32)] }),
+  });
+  await store.save('one', { cwd: base, state: state('/a') });
+  expect(await store.list()).toEqual([{ id: 'one', cwd: base, updatedAt: expect.any(Number), turns: 0 }]);
+  store.close();
+});
+
+it('counts the turns of a store that a former version made', async () => {
+  const folder = fresh();
+  mkdirSync(folder);
+  const former = new DatabaseSync(join(folder, 'conversations.db'));
+  former.exec(`
+    CREATE TABLE conversations (
+      id TEXT PRIMARY KEY, cwd TEXT NOT NULL, state BLOB, updated_at INTEGER NOT NULL, saved INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX conversations_by_cwd ON conversations (cwd, saved);
+    CREATE TABLE blobs (id BLOB PRIMARY KEY, data BLOB NOT NULL) STRICT;
+  `);
+  const turn = Uint8Array.from({ length: 32 }, () => 7);
+  const bytes = toBinary(ConversationStateStructureSchema, create(ConversationStateStructureSchema, { turns: [turn] }));
+  const insert = former.prepare('INSERT INTO conversations VALUES (?, ?, ?, 1, ?)');
+  insert.run('worked', base, bytes, 1);
+  insert.run('asked', base, null, 2);
+  former.close();
+  const expected = [
+    { id: 'asked', cwd: base, updatedAt: 1 },
+    { id: 'worked', cwd: base, updatedAt: 1, turns: 1, firstTurn: turn },
+  ];
+  for (let time = 0; time < 2; time++) {
+    const store = openStore(folder);
+    expect(await store.list()).toEqual(expected);
+    expect((await store.get('worked'))?.state?.turns).toEqual([turn]);
+    store.close();
+  }
 });

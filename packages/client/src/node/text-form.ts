@@ -61,3 +61,8 @@ export function imageType(bytes: Uint8Array): 'image/png' | 'image/jpeg' | 'imag
   if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return 'image/webp';
   return undefined;
 }
+
+/** Whether the first bytes are those of a PDF. Some of these are free of NULs, and would pass for text. */
+export function isPdf(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-';
+}

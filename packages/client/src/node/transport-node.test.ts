@@ -94,7 +94,7 @@ it('cancels on the call and leaves', async () => {
   expect((await run.done).outcome).toBe('cancelled');
 });
 
-it('[T22] survives connections that break, and tries again on a new one', async () => {
+it('T22: survives connections that break, and tries again on a new one', async () => {
   const server = await serve(async (call, index) => {
     await call.next('runRequest');
     if (index === 0) call.session.destroy();
@@ -103,6 +103,45 @@ it('[T22] survives connections that break, and tries again on a new one', async 
   });
   const run = clientOf(server.url, { http2: 'always' }).run({ prompt: 'hello' });
   expect(await run.done).toMatchObject({ outcome: 'ended' });
+});
+
+it('T22: an abort between the head and the body of an answer is told to the reader of the body, and to nobody else', async () => {
+  const server = http.createServer((_request, response) => response.writeHead(200).flushHeaders());
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const controller = new AbortController();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const answer = await nodeTransport({}).exchange({ method: 'GET', url, headers: {}, signal: controller.signal });
+  controller.abort(new Error('not wanted any more'));
+  await new Promise(resolve => setImmediate(resolve));
+  const reading = (async () => {
+    for await (const chunk of answer.body) expect(chunk).toBeUndefined();
+  })();
+  await expect(reading).rejects.toThrow(/abort/);
+});
+
+it('T22: an abort that meets the end of an answer on a kept connection ends nothing else', async () => {
+  const server = http.createServer((_request, response) => response.end('whole'));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const transport = nodeTransport({});
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  for (let count = 0; count < 20; count++) {
+    const controller = new AbortController();
+    const answer = await transport.exchange({ method: 'GET', url, headers: {}, signal: controller.signal });
+    const chunks = answer.body[Symbol.asyncIterator]();
+    await chunks.next();
+    controller.abort(new Error('not wanted any more'));
+    await chunks.return?.().catch(() => undefined);
+    await new Promise(resolve => setImmediate(resolve));
+  }
+  transport.close();
 });
 
 it('keeps to RunSSE and BidiAppend over HTTP/1.1 where there is no TLS', async () => {
@@ -117,7 +156,7 @@ it('keeps to RunSSE and BidiAppend over HTTP/1.1 where there is no TLS', async (
   });
 });
 
-it('[T07] reaches this machine directly whatever proxy the environment names', async () => {
+it('T07: reaches this machine directly whatever proxy the environment names', async () => {
   const server = await FakeServer.start(async stream => {
     await stream.runRequest();
     stream.finish();
@@ -127,7 +166,7 @@ it('[T07] reaches this machine directly whatever proxy the environment names', a
   expect(await clientOf(server.url, { env }).run({ prompt: 'hello' }).done).toMatchObject({ outcome: 'ended' });
 });
 
-it('[T07] goes through the proxy that the environment names, for plain and for secure addresses', async () => {
+it('T07: goes through the proxy that the environment names, for plain and for secure addresses', async () => {
   const tls = certificate();
   const asked: string[] = [];
   const answer: http.RequestListener = (request, response) => {

@@ -3,6 +3,7 @@ import type https from 'node:https';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import type { Decompress, Transport, TransportAnswer, TransportRequest } from '../transport.ts';
+import { loadHttp, loadHttps } from './builtin-http.ts';
 import { proxyOf } from './proxy.ts';
 import type { Http2Sessions } from './http2-sessions.ts';
 
@@ -19,13 +20,16 @@ export interface NodeTransportOptions {
   ca?: string | Buffer;
 }
 
+/** A connection without a request is let go after this long, in milliseconds: before a server does, which would cost the request that it meets. */
+const IDLE = 4_000;
+
 /** The transport of Node: HTTP/1.1 and HTTP/2, through the proxies that the environment names; loopback is always reached directly. */
 export function nodeTransport(options: NodeTransportOptions = {}): Transport & { close(): void } {
   const env = options.env ?? process.env;
   const mode = options.http2 ?? 'auto';
   const tls = options.ca === undefined ? {} : { ca: options.ca };
   // Each is loaded with its first use: what is not needed would only delay the start of a command.
-  let agents: Promise<Agents> | undefined;
+  const agents = makeAgents(tls);
   let opened: Promise<Http2Sessions> | undefined;
   const sessions = () => (opened ??= import('./http2-sessions.ts').then(loaded => new loaded.Http2Sessions(tls)));
   const usesHttp2 = async (url: URL, signal: AbortSignal): Promise<boolean> => {
@@ -39,26 +43,36 @@ export function nodeTransport(options: NodeTransportOptions = {}): Transport & {
     async exchange(request): Promise<TransportAnswer> {
       const url = new URL(request.url);
       if (await usesHttp2(url, request.signal)) return await (await sessions()).exchange(url, request);
-      return await exchangeOverHttp1(url, request, env, await (agents ??= makeAgents(tls)));
+      return await exchangeOverHttp1(url, request, env, agents);
     },
     close() {
-      void agents?.then(made => {
-        made.http.destroy();
-        made.https.destroy();
-      });
+      agents.destroy();
       void opened?.then(made => made.close());
     },
   };
 }
 
 interface Agents {
-  http: http.Agent;
-  https: https.Agent;
+  readonly http: http.Agent;
+  readonly https: https.Agent;
 }
 
-async function makeAgents(tls: { ca?: string | Buffer }): Promise<Agents> {
-  const [plain, secure] = await Promise.all([import('node:http'), import('node:https')]);
-  return { http: new plain.Agent({ keepAlive: true }), https: new secure.Agent({ keepAlive: true, ...tls }) };
+/** Each is made with its first use. */
+function makeAgents(tls: { ca?: string | Buffer }): Agents & { destroy(): void } {
+  let plain: http.Agent | undefined;
+  let secure: https.Agent | undefined;
+  return {
+    get http() {
+      return (plain ??= new (loadHttp().Agent)({ keepAlive: true, timeout: IDLE }));
+    },
+    get https() {
+      return (secure ??= new (loadHttps().Agent)({ keepAlive: true, timeout: IDLE, ...tls }));
+    },
+    destroy() {
+      plain?.destroy();
+      secure?.destroy();
+    },
+  };
 }
 
 async function exchangeOverHttp1(

@@ -1,12 +1,12 @@
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { loadHttp, loadHttps } from './builtin-http.ts';
 import { proxyHeaders } from './proxy.ts';
 
 /** Asks a proxy for a way to `host:port`; the socket is then that of the other side. */
 export function openTunnel(proxy: URL, target: string, signal: AbortSignal): Promise<Duplex> {
-  const { request } = proxy.protocol === 'https:' ? https : http;
+  const { request } = proxy.protocol === 'https:' ? loadHttps() : loadHttp();
   return new Promise((resolve, reject) => {
     const asking = request({
       host: proxy.hostname.replace(/^\[|\]$/g, ''),

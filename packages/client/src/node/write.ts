@@ -1,13 +1,13 @@
 import { create } from '@bufbuild/protobuf';
 import { WriteResultSchema } from '@tandem/protocol/agent';
 import type { WriteArgs, WriteResult } from '@tandem/protocol/agent';
-import { randomUUID } from 'node:crypto';
-import { chmod, chown, lstat, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Executor } from '../executor.ts';
 import type { Machine } from './machine.ts';
-import { PLAIN_FORM, decodeText, encodeText } from './text-form.ts';
+import { replaceFile } from './replace-file.ts';
+import { PLAIN_FORM, decodeText, encodeText, isPdf } from './text-form.ts';
 import { codeOf, isMissing, messageOf } from './workspace.ts';
 
 /**
@@ -30,14 +30,21 @@ async function writeWhole(machine: Machine, args: WriteArgs, signal: AbortSignal
   try {
     // Decided on and written is the real path: a link that changes its target in between changes nothing.
     const real = await workspace.real(path);
-    const verdict = await permission.change({ kind: 'write', path: real, inside: workspace.contains(real), signal });
+    const verdict = await permission.change({
+      kind: 'write',
+      path: real,
+      named: path,
+      inside: workspace.contains(real),
+      contents: args.fileBytes.length > 0 ? undefined : args.fileText,
+      signal,
+    });
     if (!verdict.allowed) {
       if (!verdict.readOnly)
         return create(WriteResultSchema, { result: { case: 'rejected', value: { path, reason: verdict.reason } } });
       return denied(path, verdict.reason, true);
     }
     const before = await existing(real);
-    const bytes = args.fileBytes.length > 0 ? args.fileBytes : encodeText(args.fileText, await formOf(real, before));
+    const bytes = args.fileBytes.length > 0 ? args.fileBytes : await encodeFor(real, before, args.fileText);
     await mkdir(dirname(real), { recursive: true });
     await tellChange(machine, real, before, bytes);
     await replaceFile(real, bytes, before);
@@ -70,35 +77,20 @@ async function existing(path: string): Promise<Stats | undefined> {
   return stats;
 }
 
-async function formOf(path: string, before: Stats | undefined) {
-  if (before === undefined || before.size === 0) return PLAIN_FORM;
-  return decodeText(await readFile(path))?.form ?? PLAIN_FORM;
-}
-
-/** Beside the file and then in its place. A file with several names, or in a folder that takes no new ones, is written where it is. */
-async function replaceFile(path: string, bytes: Uint8Array, before: Stats | undefined): Promise<void> {
-  if (before !== undefined && before.nlink > 1) return await writeFile(path, bytes);
-  // A file that its owner made read-only is refused, as any editor would.
-  if (before !== undefined && (before.mode & 0o222) === 0) {
-    throw Object.assign(new Error(`${path} is write-protected`), { code: 'EACCES' });
-  }
-  const temporary = join(dirname(path), `.tandem-${randomUUID()}.tmp`);
-  try {
-    await writeFile(temporary, bytes, { flag: 'wx', ...(before === undefined ? {} : { mode: before.mode & 0o7777 }) });
-    if (before !== undefined) await keepOwner(temporary, before);
-    await rename(temporary, path);
-  } catch (error) {
-    await unlink(temporary).catch(() => undefined); // it may never have been made
-    if (before !== undefined && ['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error)))
-      return await writeFile(path, bytes);
-    throw error;
-  }
-}
-
-async function keepOwner(path: string, before: Stats): Promise<void> {
-  // Only another owner's file needs it, and only root may; the mode comes last, since chown clears bits of it.
-  if (before.uid !== process.getuid?.()) await chown(path, before.uid, before.gid).catch(() => undefined);
-  await chmod(path, before.mode & 0o7777);
+/** Text as bytes in the form that the file has. What a read gives of a PDF is not the file: written back, it would destroy it. */
+async function encodeFor(
+  path: string,
+  before: Stats | undefined,
+  text: string,
+  expected?: string,
+): Promise<Uint8Array> {
+  const former = before === undefined ? undefined : await readFile(path);
+  const decoded = former === undefined ? undefined : decodeText(former);
+  if (expected !== undefined && decoded?.text !== expected)
+    throw new Error(`${path} has changed since it was read; read it again`);
+  if (former !== undefined && isPdf(former) && !text.startsWith('%PDF-'))
+    throw new Error(`${path} is a PDF, which text would destroy; delete it first if it is to be replaced`);
+  return encodeText(text, former === undefined || former.length === 0 ? PLAIN_FORM : (decoded?.form ?? PLAIN_FORM));
 }
 
 function countLines(text: string): number {
@@ -127,20 +119,22 @@ function failed(path: string, error: unknown): WriteResult {
 
 /**
  * Writes a file on behalf of another exec, under the same leave and with the same care as a write of its own: text in the form that the file
- * on disk has, bytes as they are. Rejects with the errors of the disk.
+ * on disk has, bytes as they are. Text is only written while the file still holds the `expected` one. Rejects with the errors of the disk.
  */
 export async function writeFileFor(
   machine: Machine,
-  file: { path: string; signal: AbortSignal } & ({ bytes: Uint8Array } | { text: string }),
+  file: { path: string; signal: AbortSignal } & ({ bytes: Uint8Array } | { text: string; expected?: string }),
 ): Promise<{ path: string } | { refused: string; readOnly: boolean }> {
   const { workspace, permission } = machine;
   const path = workspace.resolve(file.path);
   const real = await workspace.real(path);
   const inside = workspace.contains(real);
-  const verdict = await permission.change({ kind: 'write', path: real, inside, signal: file.signal });
+  const contents = 'text' in file ? file.text : undefined;
+  const access = { kind: 'write' as const, path: real, named: path, inside, contents, signal: file.signal };
+  const verdict = await permission.change(access);
   if (!verdict.allowed) return { refused: verdict.reason, readOnly: verdict.readOnly };
   const stats = await existing(real);
-  const bytes = 'bytes' in file ? file.bytes : encodeText(file.text, await formOf(real, stats));
+  const bytes = 'bytes' in file ? file.bytes : await encodeFor(real, stats, file.text, file.expected);
   await mkdir(dirname(real), { recursive: true });
   await tellChange(machine, real, stats, bytes);
   await replaceFile(real, bytes, stats);

@@ -1,55 +1,16 @@
 import type { AgentRunRequest } from '@tandem/protocol/agent';
 import { fault } from '@tandem/protocol';
-import { afterEach, expect, it } from 'vitest';
-import { fastClock } from '../../test/clocks.ts';
-import { FakeServer } from '../../test/fake-server.ts';
+import { expect, it } from 'vitest';
+import { beginChild, playChildren, playedStreams, resultOf } from '../../test/child-house.ts';
 import type { FakeStream } from '../../test/fake-server.ts';
-import { AgentClient } from '../client.ts';
-import type { RunEvent } from '../event.ts';
 import type { Executors } from '../executor.ts';
-
-let server: FakeServer;
-let client: AgentClient;
-afterEach(async () => {
-  await client.close();
-  await server.close();
-});
-
-interface Scripts {
-  parent: (stream: FakeStream) => Promise<void>;
-  child: (stream: FakeStream, request: AgentRunRequest) => void | Promise<void>;
-}
-async function play({ parent, child }: Scripts, executors: Executors = []): Promise<RunEvent[]> {
-  server = await FakeServer.start(async stream => {
-    const request = await stream.runRequest();
-    if (request.subagentTypeName === undefined) {
-      await parent(stream);
-      stream.finish('parent is done');
-    } else await child(stream, request);
-  });
-  client = new AgentClient({ baseUrl: server.url, executors, clock: fastClock(20) });
-  const events: RunEvent[] = [];
-  for await (const event of client.run({ prompt: 'go', conversationId: 'parent-conversation' })) events.push(event);
-  expect(events.at(-1)).toMatchObject({ type: 'end', outcome: 'ended' });
-  return events;
-}
-async function result(stream: FakeStream, id: number) {
-  const { answers } = await stream.settled(id);
-  const answer = answers[0] as { value: { result: { case: string; value: Record<string, unknown> } } } | undefined;
-  return [answer?.value.result.case, answer?.value.result.value] as const;
-}
-const task = (more: object = {}) =>
-  ({
-    case: 'subagentArgs',
-    value: { toolCallId: 'call-1', subagentType: 'explore', modelId: 'small', prompt: 'look', ...more },
-  }) as const;
 
 it('[R64-client] begins a child run on the same server, and gives its last words', async () => {
   let seen: AgentRunRequest | undefined;
   let headers: unknown;
-  const events = await play({
+  const events = await playChildren({
     async parent(stream) {
-      const [branch, value] = await result(stream, stream.ask(task()));
+      const [branch, value] = await resultOf(stream, stream.ask(beginChild()));
       expect([branch, value]).toMatchObject(['success', { finalMessage: 'found it', toolCallCount: 1 }]);
       expect(value?.['agentId']).toBe(seen?.conversationId);
     },
@@ -58,7 +19,7 @@ it('[R64-client] begins a child run on the same server, and gives its last words
       headers = [
         stream.headers['x-parent-request-id'],
         stream.headers['x-parent-agent-tool-call-id'],
-        server.streams[0]!.requestId,
+        playedStreams()[0]!.requestId,
       ];
       stream.text('I look');
       stream.update({
@@ -82,9 +43,9 @@ it('[R64-client] begins a child run on the same server, and gives its last words
 
 it('[R54-child] tries a child run once, and tells its parent why it failed', async () => {
   let streams = 0;
-  await play({
+  await playChildren({
     async parent(stream) {
-      expect(await result(stream, stream.ask(task()))).toMatchObject([
+      expect(await resultOf(stream, stream.ask(beginChild()))).toMatchObject([
         'error',
         { error: expect.stringMatching(/^\[unavailable\]/) },
       ]);
@@ -112,11 +73,12 @@ it('lets a child only look when it is read-only, and its children too', async ()
     { kind: 'shellStreamArgs', run: () => Promise.reject(new Error('it ran')) },
   ];
   let depth = 0;
-  await play(
+  await playChildren(
     {
-      parent: async stream => expect((await result(stream, stream.ask(task({ readonly: true }))))[0]).toBe('success'),
+      parent: async stream =>
+        expect((await resultOf(stream, stream.ask(beginChild({ readonly: true }))))[0]).toBe('success'),
       async child(stream) {
-        const ask = (message: Parameters<FakeStream['ask']>[0]) => result(stream, stream.ask(message));
+        const ask = (message: Parameters<FakeStream['ask']>[0]) => resultOf(stream, stream.ask(message));
         expect(await ask({ case: 'writeArgs', value: { path: 'a' } })).toMatchObject([
           'permissionDenied',
           { isReadonly: true },
@@ -130,7 +92,7 @@ it('lets a child only look when it is read-only, and its children too', async ()
         expect(shell.answers).toMatchObject([
           { value: { event: { case: 'permissionDenied', value: { isReadonly: true } } } },
         ]);
-        if (depth++ === 0) expect((await ask(task({ toolCallId: 'inner' })))[0]).toBe('success');
+        if (depth++ === 0) expect((await ask(beginChild({ toolCallId: 'inner' })))[0]).toBe('success');
         stream.finish();
       },
     },
@@ -143,24 +105,23 @@ it('goes on in the background, is awaited, and is resumed with its last checkpoi
   const states: unknown[] = [];
   let release = () => undefined as void;
   const released = new Promise<void>(resolve => (release = resolve));
-  await play({
+  await playChildren({
     async parent(stream) {
-      const [, value] = await result(stream, stream.ask(task({ runInBackground: true })));
+      const [, value] = await resultOf(stream, stream.ask(beginChild({ runInBackground: true })));
       expect(value).toMatchObject({ backgroundReason: 1 });
       const agentId = value?.['agentId'] as string;
       const wait = (timeoutMs: number, id = agentId) =>
-        result(stream, stream.ask({ case: 'subagentAwaitArgs', value: { agentId: id, timeoutMs } }));
+        resultOf(stream, stream.ask({ case: 'subagentAwaitArgs', value: { agentId: id, timeoutMs } }));
       expect((await wait(20))[0]).toBe('stillRunning');
       expect((await wait(20, 'none'))[0]).toBe('notFound');
-      expect((await result(stream, stream.ask(task({ toolCallId: 'call-2', resumeAgentId: agentId }))))[0]).toBe(
-        'error',
-      );
+      expect(
+        (await resultOf(stream, stream.ask(beginChild({ toolCallId: 'call-2', resumeAgentId: agentId }))))[0],
+      ).toBe('error');
       release();
       expect(await wait(20_000)).toMatchObject(['complete', { agentId, finalMessage: 'done' }]);
-      expect(await result(stream, stream.ask(task({ toolCallId: 'call-3', resumeAgentId: agentId })))).toMatchObject([
-        'success',
-        { agentId },
-      ]);
+      expect(
+        await resultOf(stream, stream.ask(beginChild({ toolCallId: 'call-3', resumeAgentId: agentId }))),
+      ).toMatchObject(['success', { agentId }]);
     },
     async child(stream, request) {
       states.push(request.conversationState?.readPaths);
@@ -172,27 +133,27 @@ it('goes on in the background, is awaited, and is resumed with its last checkpoi
 });
 
 it('lets its parent go on when it is sent to the background by hand', async () => {
-  await play({
+  await playChildren({
     async parent(stream) {
-      const id = stream.ask(task());
+      const id = stream.ask(beginChild());
       const force = (toolCallId: string) => stream.ask({ case: 'forceBackgroundSubagentArgs', value: { toolCallId } });
-      await stream.until('the child', () => server.streams.length > 1);
+      await stream.until('the child', () => playedStreams().length > 1);
       expect((await stream.settled(force('other'))).answers).toMatchObject([{ value: { status: 2 } }]);
       expect((await stream.settled(force('call-1'))).answers).toMatchObject([{ value: { status: 1 } }]);
-      expect((await result(stream, id))[1]).toMatchObject({ backgroundReason: 2 });
+      expect((await resultOf(stream, id))[1]).toMatchObject({ backgroundReason: 2 });
     },
     child: () => undefined,
   });
 });
 
 it("[R33-child] ends with its parent's call when that is aborted", async () => {
-  await play({
+  await playChildren({
     async parent(stream) {
-      const id = stream.ask(task());
-      const child = await stream.until('the child', () => server.streams[1]);
+      const id = stream.ask(beginChild());
+      const child = await stream.until('the child', () => playedStreams()[1]);
       await child.runRequest();
       stream.send({ case: 'execServerControlMessage', value: { message: { case: 'abort', value: { id } } } });
-      expect((await result(stream, id))[0]).toBe('error');
+      expect((await resultOf(stream, id))[0]).toBe('error');
       await child.gone();
     },
     child: () => undefined,
@@ -201,11 +162,11 @@ it("[R33-child] ends with its parent's call when that is aborted", async () => {
 
 it('does not nest without end', async () => {
   let deepest = 0;
-  await play({
+  await playChildren({
     parent: async stream =>
-      expect((await result(stream, stream.ask(task({ toolCallId: 'call-0' }))))[0]).toBe('success'),
+      expect((await resultOf(stream, stream.ask(beginChild({ toolCallId: 'call-0' }))))[0]).toBe('success'),
     async child(stream) {
-      const [branch] = await result(stream, stream.ask(task({ toolCallId: `call-${++deepest}` })));
+      const [branch] = await resultOf(stream, stream.ask(beginChild({ toolCallId: `call-${++deepest}` })));
       stream.finish(String(branch));
     },
   });

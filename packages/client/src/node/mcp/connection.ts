@@ -46,6 +46,8 @@ export class McpConnection {
   readonly fromWorkspace: boolean;
   private readonly env: NodeJS.ProcessEnv;
   private state: State = { is: 'idle' };
+  /** While it connects. */
+  private opening: Client | undefined;
 
   constructor(server: NamedMcpServer, env: NodeJS.ProcessEnv) {
     this.name = server.name;
@@ -64,8 +66,19 @@ export class McpConnection {
     return this.state.is === 'connected' ? this.state.server : undefined;
   }
 
-  /** The connection, made when there is none. Rejects with an McpFailure. */
-  async connect(): Promise<ConnectedMcpServer> {
+  /** The connection, made when there is none. Rejects with an McpFailure, or with the reason of an abort; then it goes on for others. */
+  async connect(signal?: AbortSignal): Promise<ConnectedMcpServer> {
+    if (signal === undefined) return await this.share();
+    signal.throwIfAborted();
+    const shared = this.share();
+    return await new Promise((resolve, reject) => {
+      const onAbort = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', onAbort, { once: true });
+      void shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    });
+  }
+
+  private async share(): Promise<ConnectedMcpServer> {
     if (this.state.is === 'connected') return this.state.server;
     if (this.state.is === 'connecting') return await this.state.connected;
     if (this.state.is === 'failed' && Date.now() - this.state.at < RETRY_PAUSE) throw this.state.failure;
@@ -91,7 +104,7 @@ export class McpConnection {
       options: { signal: AbortSignal; timeout: number; resetTimeoutOnProgress: boolean },
     ) => Promise<T>,
   ): Promise<T> {
-    const { client } = await this.connect();
+    const { client } = await this.connect(signal);
     signal.throwIfAborted();
     return await work(client, { signal, timeout: CALL_DEADLINE, resetTimeoutOnProgress: true });
   }
@@ -101,6 +114,8 @@ export class McpConnection {
     this.state = { is: 'idle' };
     if (state.is === 'connected') await state.server.client.close();
     if (state.is === 'connecting') {
+      // One that never answers is not waited for.
+      await this.opening?.close();
       await state.connected.then(
         server => server.client.close(),
         () => undefined, // it never came to be
@@ -138,6 +153,7 @@ export class McpConnection {
     // Problems of single messages; what matters of them ends the connection or the call.
     client.onerror = () => undefined;
     const options = { timeout: CONNECT_DEADLINE };
+    this.opening = client;
     try {
       await client.connect(transport, options);
       const tools =
@@ -146,6 +162,8 @@ export class McpConnection {
     } catch (error) {
       await client.close().catch(() => undefined); // it may never have been open
       throw this.failureOf(error, transport);
+    } finally {
+      this.opening = undefined;
     }
   }
 

@@ -32,7 +32,7 @@ async function edit(machine: Machine, { path, edits }: PiEditExecArgs, signal: A
     const before = result.value.output.value;
     const applied = applyEdits(before, edits);
     if ('problem' in applied) return { case: 'error', value: { error: `${path}: ${applied.problem}` } };
-    const written = await writeFileFor(machine, { path, text: applied.text, signal });
+    const written = await writeFileFor(machine, { path, text: applied.text, expected: before, signal });
     if ('refused' in written) return { case: 'rejected', value: { reason: written.refused } };
     const hunks = hunksOf(before, applied.places);
     const value = {

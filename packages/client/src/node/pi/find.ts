@@ -4,6 +4,7 @@ import { PiFindExecResultSchema } from '@tandem/protocol/agent';
 import type { PiFindExecArgs } from '@tandem/protocol/agent';
 import { stat } from 'node:fs/promises';
 import type { ExecAnswer, Executor } from '../../executor.ts';
+import { hiddenBelow } from '../hidden-files.ts';
 import type { Machine } from '../machine.ts';
 import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep } from '../ripgrep.ts';
 import { messageOf } from '../workspace.ts';
@@ -36,6 +37,7 @@ export function piFindExecutor(machine: Machine): Executor<'piFindArgs'> {
 async function find(machine: Machine, args: PiFindExecArgs, signal: AbortSignal) {
   const folder = machine.workspace.resolve(args.path ?? '');
   if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a directory`);
+  const isHidden = await hiddenBelow(machine, folder);
   const limit = args.limit !== undefined && args.limit > 0 ? args.limit : LIMIT;
   const paths: string[] = [];
   const end = await runRipgrep({
@@ -44,7 +46,8 @@ async function find(machine: Machine, args: PiFindExecArgs, signal: AbortSignal)
     separator: '\0',
     signal,
     deadlineMs: DEADLINE,
-    onRecord: record => paths.length < limit && paths.push(record.toString('utf8').replace(/^\.\//, '')) > 0,
+    onRecord: record =>
+      isHidden?.(record) === true || (paths.length < limit && paths.push(record.replace(/^\.\//, '')) > 0),
   });
   if (!end.stopped && end.code === 2 && paths.length === 0)
     throw new Error(end.complaints.trim() || 'the search failed');

@@ -5,7 +5,7 @@ import type { PiGrepExecArgs } from '@tandem/protocol/agent';
 import type { ExecAnswer, Executor } from '../../executor.ts';
 import type { Machine } from '../machine.ts';
 import { chooseRoot } from '../grep.ts';
-import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, textOf, withoutGlobs } from '../ripgrep.ts';
+import { SEARCH_FLAGS, WITHOUT_GIT, runRipgrep, textOf } from '../ripgrep.ts';
 import type { RipgrepRecord } from '../ripgrep.ts';
 import { messageOf } from '../workspace.ts';
 import { keepHead } from './truncation.ts';
@@ -38,7 +38,7 @@ export function piGrepExecutor(machine: Machine): Executor<'piGrepArgs'> {
 }
 
 async function search(machine: Machine, args: PiGrepExecArgs, signal: AbortSignal) {
-  const { root, target } = await chooseRoot(machine, machine.workspace.resolve(args.path ?? ''));
+  const { root, target, isHidden } = await chooseRoot(machine, machine.workspace.resolve(args.path ?? ''));
   const limit = args.limit !== undefined && args.limit > 0 ? args.limit : LIMIT;
   const lines: string[] = [];
   let matches = 0;
@@ -49,7 +49,6 @@ async function search(machine: Machine, args: PiGrepExecArgs, signal: AbortSigna
       ...SEARCH_FLAGS,
       ...(args.glob === undefined || args.glob === '' ? [] : ['--glob', args.glob]),
       ...WITHOUT_GIT,
-      ...withoutGlobs(machine.permission.unreadable),
       ...(args.ignoreCase === true ? ['--ignore-case'] : []),
       ...(args.literal === true ? ['--fixed-strings'] : []),
       ...(args.context === undefined ? [] : ['--context', String(Math.max(0, args.context))]),
@@ -62,8 +61,8 @@ async function search(machine: Machine, args: PiGrepExecArgs, signal: AbortSigna
     signal,
     deadlineMs: DEADLINE,
     onRecord(record) {
-      const { type, data } = JSON.parse(record.toString('utf8')) as RipgrepRecord;
-      if (type !== 'match' && type !== 'context') return true;
+      const { type, data } = JSON.parse(record) as RipgrepRecord;
+      if ((type !== 'match' && type !== 'context') || isHidden?.(textOf(data.path)) === true) return true;
       if (type === 'match' && matches >= limit) return false;
       if (type === 'match') matches++;
       const text = textOf(data.lines).replace(/\r?\n$/, '');

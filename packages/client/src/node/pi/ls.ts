@@ -4,6 +4,7 @@ import { PiLsExecResultSchema } from '@tandem/protocol/agent';
 import type { PiLsExecArgs } from '@tandem/protocol/agent';
 import { readdir } from 'node:fs/promises';
 import type { ExecAnswer, Executor } from '../../executor.ts';
+import { hiddenBelow } from '../hidden-files.ts';
 import type { Machine } from '../machine.ts';
 import { messageOf } from '../workspace.ts';
 import { keepHead } from './truncation.ts';
@@ -30,7 +31,9 @@ export function piLsExecutor(machine: Machine): Executor<'piLsArgs'> {
 }
 
 async function list(machine: Machine, args: PiLsExecArgs) {
-  const entries = await readdir(machine.workspace.resolve(args.path ?? ''), { withFileTypes: true });
+  const folder = machine.workspace.resolve(args.path ?? '');
+  const isHidden = await hiddenBelow(machine, folder);
+  const entries = (await readdir(folder, { withFileTypes: true })).filter(entry => isHidden?.(entry.name) !== true);
   const limit = args.limit !== undefined && args.limit > 0 ? args.limit : LIMIT;
   const names = entries.map(entry => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
   const { text, truncation } = keepHead(names.slice(0, limit).join('\n'));
