@@ -15,7 +15,7 @@ it.each([
   [['run', 'x', '--modle', 'm'], /--modle[^]*Did you mean .*--model\?/],
   [['serv'], /unknown command 'serv'[^]*Did you mean serve\?/],
   [['chat', '--output', 'json'], /unknown option '--output'/],
-  [['completion', 'tcsh'], /Allowed are bash, zsh, fish/],
+  [['completion', 'tcsh'], /Allowed choices are bash, zsh, fish/],
   [['history', '--limit', '0'], /a number from 1 to 9999/],
   [['run', 'x', '--permission', 'sometimes'], /sometimes[^]*ask, auto, read-only/],
   [['run', 'x', '--output', 'xml'], /text, json, stream-json/],
@@ -26,10 +26,15 @@ it.each([
   [['serve', '--port', '1e3'], /A port is a number/],
   [['inspect'], /missing required argument 'file'/],
   [['inspect', 'x', '--as', 'pcap'], /sse, append, request/],
+  [['help', 'serv'], /unknown command 'serv'[^]*Did you mean serve\?/],
+  [['help', 'nope'], /unknown command 'nope'/],
 ])('[product-unknown-flag] refuses %j with a hint and exit code 2', async (argv, hint) => {
   const { exitCode, out, err } = await call(...argv);
   expect(err).toMatch(hint);
-  expect(err).toMatch(/^tandem: [^]*tandem --help/);
+  // the help to look at is that of the command, once there is one
+  const command = argv[0] === 'serv' || argv[0] === 'help' ? 'tandem' : `tandem ${argv[0]}`;
+  expect(err).toMatch(/^tandem: /);
+  expect(err.endsWith(`Run ${command} --help to see what there is.\n`)).toBe(true);
   expect([exitCode, out]).toEqual([2, '']);
 });
 
@@ -40,15 +45,23 @@ it('prints the version of the package', async () => {
   expect(await call('--version')).toEqual({ exitCode: 0, out: `${version}\n`, err: '' });
 });
 
-it('lists what there is, and teaches by example', async () => {
+it('[product-help] lists what there is, and teaches by example', async () => {
   const { exitCode, out } = await call('--help');
   expect(exitCode).toBe(0);
   const [, list = ''] = /^Commands:\n([^]*?)^$/m.exec(out) ?? [];
   expect([...list.matchAll(/^ {2}([a-z]+) /gm)].map(match => match[1])).toEqual([
-    ...['run', 'chat', 'serve', 'models', 'history', 'show', 'inspect', 'doctor', 'completion'],
+    ...['run', 'chat', 'serve', 'models', 'usage', 'history', 'show', 'inspect', 'doctor', 'completion', 'help'],
   ]);
   expect(out).toContain('\nExamples:\n  tandem run "What is in this folder?"\n');
   expect((await call('serve', '--help')).out).toContain('--tls-cert');
+});
+
+it('[product-help] prints the help of a command by either form, and its own without one', async () => {
+  const help = await call('help', 'run');
+  expect(help).toEqual(await call('run', '--help'));
+  expect(help).toMatchObject({ exitCode: 0, err: '', out: expect.stringContaining('--permission <mode>') });
+  expect(help.out).toContain('.tandem/permissions.json');
+  expect(await call('help')).toEqual(await call('--help'));
 });
 
 it('shows the help and exit code 2 when it is told nothing', async () => {
@@ -57,7 +70,7 @@ it('shows the help and exit code 2 when it is told nothing', async () => {
   expect(err).toContain('Usage: tandem');
 });
 
-it('teaches every command by an example that is a command line it takes', async () => {
+it('[product-help] teaches every command by an example that is a command line it takes', async () => {
   for (const [name, examples] of Object.entries(EXAMPLES)) {
     expect(examples.length, name).toBeGreaterThan(0);
     const help = name === 'tandem' ? await call('--help') : await call(name, '--help');

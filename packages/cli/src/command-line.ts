@@ -18,7 +18,7 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
   for (const command of [program, ...program.commands]) {
     command
       .exitOverride()
-      .showHelpAfterError('Run tandem --help to see what there is.')
+      .showHelpAfterError(`Run ${command === program ? '' : 'tandem '}${command.name()} --help to see what there is.`)
       .configureOutput({
         writeOut: text => surroundings.stdout.write(text),
         writeErr: text => surroundings.stderr.write(text),

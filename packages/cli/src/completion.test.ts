@@ -17,14 +17,17 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   return stdout.trim().split('\n');
 }
 
-it('completes commands, flags and the values of flags in bash', () => {
+it('[product-completion] completes commands, flags and the values of flags in bash', () => {
   expect(completed('tandem', 'do')).toEqual(['doctor']);
   expect(completed('tandem', 'run', '--perm')).toEqual(['--permission']);
   expect(completed('tandem', 'run', '--permission', 'r')).toEqual(['read-only']);
+  expect(completed('tandem', 'run', '--output', '')).toEqual(['text', 'json', 'stream-json']);
+  expect(completed('tandem', 'usage', '--output', '')).toEqual(['text', 'json']);
   expect(completed('tandem', 'completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  expect(completed('tandem', 'help', 'd')).toEqual(['doctor']);
 });
 
-it.each(['zsh', 'fish'] as const)('names every command and flag for %s', shell => {
+it.each(['zsh', 'fish'] as const)('[product-completion] names every command and flag for %s', shell => {
   const script = completionScript(shell, program);
   for (const command of program.commands) {
     expect(script).toContain(command.name());

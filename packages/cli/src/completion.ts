@@ -10,15 +10,23 @@ export function completionScript(shell: Shell, program: Command): string {
 
 const flagsOf = (command: Command): string[] => [...command.options.map(option => option.long ?? ''), '--help'];
 
+/** The words of which a command takes one, besides its flags; none where anything may stand. */
+const wordsOf = (command: Command): readonly string[] => command.registeredArguments[0]?.argChoices ?? [];
+
 /** What may stand after a flag: a list, a path, or nothing known. */
 const isPath = (option: Option): boolean => option.required && /<(?:file|folder)>/.test(option.flags);
 
 function bash(program: Command): string {
+  const offer = (list: readonly string[]) => `COMPREPLY=($(compgen -W '${list.join(' ')}' -- "$word"))`;
   const names = program.commands.map(command => command.name());
-  const values = new Map<string, string>();
-  for (const option of program.commands.flatMap(command => command.options)) {
-    if (option.argChoices) values.set(option.long ?? '', option.argChoices.join(' '));
-  }
+  const cases = program.commands.flatMap(command => [
+    ...command.options.flatMap(({ long, argChoices }) =>
+      argChoices ? [`    ${command.name()}:${long}) ${offer(argChoices)}; return ;;`] : [],
+    ),
+    ...(wordsOf(command).length > 0
+      ? [`    ${command.name()}:${command.name()}) ${offer(wordsOf(command))}; return ;;`]
+      : []),
+  ]);
   return `_tandem() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]}
   COMPREPLY=()
@@ -26,9 +34,8 @@ function bash(program: Command): string {
     COMPREPLY=($(compgen -W '${[...names, '--help', '--version'].join(' ')}' -- "$word"))
     return
   fi
-  case $before in
-${[...values].map(([flag, list]) => `    ${flag}) COMPREPLY=($(compgen -W '${list}' -- "$word")); return ;;`).join('\n')}
-    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- "$word")); return ;;
+  case \${COMP_WORDS[1]}:$before in
+${cases.join('\n')}
   esac
   case $word in
     -*) case \${COMP_WORDS[1]} in
@@ -67,7 +74,8 @@ ${program.commands.map(command => `      ${quoted(`${command.name()}:${command.d
   case $name in
 ${program.commands
   .map(command => {
-    const rest = command.name() === 'completion' ? "'1:shell:(bash zsh fish)'" : "'*:path:_files'";
+    const words = wordsOf(command);
+    const rest = words.length > 0 ? quoted(`1:word:(${words.join(' ')})`) : "'*:path:_files'";
     return `    ${command.name()}) _arguments ${[...command.options.map(spec), rest].join(' ')} ;;`;
   })
   .join('\n')}
@@ -94,7 +102,11 @@ function fish(program: Command): string {
         `complete -c tandem -n '__fish_seen_subcommand_from ${command.name()}' -l ${option.long?.slice(2)}${value} -d ${quoted(option.description)}`,
       );
     }
+    const words = wordsOf(command);
+    if (words.length > 0)
+      lines.push(
+        `complete -c tandem -n '__fish_seen_subcommand_from ${command.name()}' -f -a ${quoted(words.join(' '))}`,
+      );
   }
-  lines.push("complete -c tandem -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'");
   return `${lines.join('\n')}\n`;
 }

@@ -11,6 +11,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { line: 'tandem chat', says: 'the same as a conversation' },
     { line: 'tandem serve', says: 'a server for any client of the protocol' },
     { line: 'tandem doctor', says: 'what is wrong, and how to mend it' },
+    { line: 'tandem help run', says: 'every flag of a command, with examples' },
   ],
   serve: [
     { line: 'tandem serve', says: 'on http://127.0.0.1:7788, with what the environment or tandem.yaml offers' },
@@ -29,11 +30,15 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   chat: [
     { line: 'tandem chat', says: 'a new conversation in this folder; /help lists what can be typed' },
     { line: 'tandem chat --continue', says: 'goes on with the last one' },
-    { line: 'tandem chat --mode plan', says: 'plans, and changes nothing' },
+    { line: 'tandem chat --permission auto', says: 'asks nothing inside the folder' },
   ],
   models: [
     { line: 'tandem models', says: 'what a run here could use, the default first' },
     { line: 'tandem models --server http://127.0.0.1:7788 --json', says: 'of a server, one JSON object a line' },
+  ],
+  usage: [
+    { line: 'tandem usage --since 2026-12-01', says: 'tokens and cost of the runs here, one line a day' },
+    { line: 'tandem usage --by model --server http://127.0.0.1:7788', says: 'of a key at a server, one line a model' },
   ],
   history: [
     { line: 'tandem history', says: 'the conversations of this folder, the newest first' },
@@ -55,6 +60,7 @@ export const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { line: 'source <(tandem completion zsh)', says: 'in ~/.zshrc, after compinit' },
     { line: 'tandem completion fish > ~/.config/fish/completions/tandem.fish', says: 'once' },
   ],
+  help: [{ line: 'tandem help run', says: 'the same as tandem run --help' }],
 };
 
 /** The examples of a command as the last part of its help. */

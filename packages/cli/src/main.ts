@@ -11,7 +11,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   const interrupts = createInterrupts();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupts.note());
   // a reader that went away, as `| head` does, wants no more: end in order
-  for (const stream of [stdout, stderr]) stream.on('error', () => interrupts.note());
+  let isReaderGone = false;
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', error => {
+      isReaderGone ||= (error as NodeJS.ErrnoException).code === 'EPIPE';
+      interrupts.note();
+    });
+  }
   interrupts.stopNow.addEventListener('abort', () => setTimeout(() => process.exit(EXIT.cancelled), LEAVE_MS).unref());
 
   let exitCode: number;
@@ -23,7 +29,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     exitCode = EXIT.failed;
   }
   await Promise.all([stdout, stderr].map(written));
-  process.exit(exitCode);
+  // whoever took all that he wanted has not cancelled anything
+  process.exit(isReaderGone && exitCode === EXIT.cancelled ? EXIT.done : exitCode);
 }
 
 /** Resolves when everything written so far has left, or never will. */

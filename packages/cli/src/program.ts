@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitCode } from './exit-code.ts';
 import { EXIT } from './exit-code.ts';
 import { EXAMPLES, examplesText } from './examples.ts';
+import type { Shell } from './completion.ts';
+import { permissionHelp } from './places.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Does what a command line said; the code of a command is loaded only when it is called. */
@@ -70,12 +72,35 @@ export function makeProgram(call: Call): Command {
     .action(options => call(async on => (await import('./commands/models.ts')).models(options, on)));
 
   program
+    .command('usage')
+    .description(
+      'say what model calls used and cost: those of runs here, or with --server those of your key at that server',
+    )
+    .addOption(
+      new Option('--by <group>', 'what a line is about (default day)').choices([
+        'day',
+        'model',
+        'conversation',
+        'turn',
+      ]),
+    )
+    .option('--since <day>', 'from this day on, such as 2026-12-01; days begin at midnight UTC')
+    .option('--until <day>', 'up to this day, which is left out')
+    .option('--conversation <id>', 'of this conversation alone')
+    .addOption(new Option('--output <form>', 'how to show it (default text)').choices(['text', 'json']))
+    .addOption(serverOption())
+    .addOption(keyOption())
+    .addOption(configOption('the config of the server inside this process'))
+    .action(options => call(async on => (await import('./commands/usage.ts')).usage(options, on)));
+
+  program
     .command('history')
     .description('list the conversations of a folder')
     .addOption(folderOption())
     .option('--all', 'those of every folder')
     .option('--limit <number>', 'how many (default 20)', readCount)
     .option('--json', 'one JSON object a conversation')
+    .option('--prune', 'list none, and remove what no conversation needs any more')
     .action(options => call(async on => (await import('./commands/history.ts')).history(options, on)));
 
   program
@@ -110,8 +135,8 @@ export function makeProgram(call: Call): Command {
   program
     .command('completion')
     .description('print a script that completes command lines in a shell')
-    .argument('<shell>', 'bash, zsh or fish', readShell)
-    .action(shell =>
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .action((shell: Shell) =>
       call(async on => {
         const { completionScript } = await import('./completion.ts');
         on.stdout.write(completionScript(shell, program));
@@ -119,7 +144,21 @@ export function makeProgram(call: Call): Command {
       }),
     );
 
+  const helped = new Argument('[command]', 'which one; without it the help of tandem itself');
+  helped.argChoices = program.commands.map(command => command.name());
+  program
+    .command('help')
+    .description('print the help of a command')
+    .addArgument(helped)
+    .action(async (name?: string) => {
+      const command = name === undefined ? program : program.commands.find(one => one.name() === name);
+      if (command) command.help();
+      // said as of any command that there is none of, with the one that may be meant
+      else await program.parseAsync([name ?? ''], { from: 'user' });
+    });
+
   for (const command of [program, ...program.commands]) {
+    if (command.options.some(option => option.long === '--permission')) command.addHelpText('after', permissionHelp());
     if (EXAMPLES[command.name()]) command.addHelpText('after', examplesText(command.name()));
   }
   return program;
@@ -127,7 +166,10 @@ export function makeProgram(call: Call): Command {
 
 const modelOption = () => new Option('--model <id>', 'a model of the server; its default when absent');
 const modeOption = () =>
-  new Option('--mode <mode>', 'what the agent may set out to do (default agent)').choices(['agent', 'ask', 'plan']);
+  new Option(
+    '--mode <mode>',
+    'what the agent may set out to do (default agent); ask and plan only where --server names a server that has them',
+  ).choices(['agent', 'ask', 'plan']);
 const folderOption = () => new Option('--cwd <folder>', 'the folder to work in (default this one)');
 const serverOption = () =>
   new Option('--server <url>', 'a running server; without it one is started inside this process');
@@ -149,12 +191,6 @@ function readPort(text: string): number {
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 to 9999.');
   return Number(text);
-}
-
-function readShell(text: string): 'bash' | 'zsh' | 'fish' {
-  if (text !== 'bash' && text !== 'zsh' && text !== 'fish')
-    throw new InvalidArgumentError('Allowed are bash, zsh, fish.');
-  return text;
 }
 
 function versionOfPackage(): string {

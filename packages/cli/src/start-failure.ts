@@ -7,8 +7,8 @@ import { EXIT } from './exit-code.ts';
 export interface StartFailure {
   readonly text: string;
   readonly exitCode: ExitCode;
-  /** The store could not be opened; everything else may be well. */
-  readonly isStore: boolean;
+  /** What is wrong with the store, as a sentence without its full stop, when that alone could not be opened; everything else may be well. */
+  readonly storeProblem?: string;
 }
 
 /** Calls that the system names in errors of listening. */
@@ -18,18 +18,17 @@ const STORE_CALLS = new Set(['mkdir', 'open', 'stat']);
 
 /** The failure that an error of `resolveConfig` or `startServer` stands for; undefined when it is none that a user can mend. */
 export function startFailureOf(error: unknown, config?: Config): StartFailure | undefined {
-  if (error instanceof ConfigError) return { text: error.message, exitCode: EXIT.usage, isStore: false };
+  if (error instanceof ConfigError) return { text: error.message, exitCode: EXIT.usage };
   if (!(error instanceof Error) || !config) return undefined;
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall !== undefined && LISTEN_CALLS.has(syscall))
-    return { text: listenText(code, config), exitCode: EXIT.failed, isStore: false };
+    return { text: listenText(code, config), exitCode: EXIT.failed };
   if (code === 'ERR_SQLITE_ERROR' || (syscall !== undefined && STORE_CALLS.has(syscall))) {
+    const storeProblem = `The store ${config.store.file} cannot be opened: ${storeReason(code, error.message)}`;
     return {
-      text:
-        `The store ${config.store.file} cannot be opened: ${storeReason(code, error.message)}. ` +
-        'Make it writable, or name another file under store.url in the config (sqlite::memory: keeps nothing).',
+      text: `${storeProblem}. Make it writable, or name another file under store.url in the config (sqlite::memory: keeps nothing).`,
       exitCode: EXIT.failed,
-      isStore: true,
+      storeProblem,
     };
   }
   return undefined;

@@ -96,6 +96,15 @@ describe('the command as a process', () => {
     await client.exited;
   });
 
+  it('[product-old-node] tells a Node that is too old which one it needs, and exits 2', async () => {
+    const versions = `Object.defineProperty(process, 'versions', { value: { node: '22.18.0' } })`;
+    const flags = ['--import', `data:text/javascript,${encodeURIComponent(versions)}`];
+    const command = start(['--version'], makeFolder(), flags);
+    expect(await command.exited).toBe(2);
+    expect(command.err).toMatch(/^tandem needs Node 22\.19 or newer, and this is Node 22\.18\.0 \(.*\)\.\n$/);
+    expect(command.out).toBe('');
+  });
+
   it('prints its version without loading a server, a client or the schema', async () => {
     const tell =
       'import m from "node:module"; m.registerHooks({ load(url, context, next) { console.error(url); return next(url, context); } });';

@@ -7,12 +7,18 @@ import { makeFolder } from './surroundings.ts';
 
 /** What the model does in one call: says something, calls a tool, or says something and then never ends. */
 export type ModelAnswer =
-  | { readonly text: string; readonly hangs?: boolean }
-  | { readonly tool: string; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly text: string; readonly hangs?: boolean; readonly usage?: object }
+  | { readonly tool: string; readonly args: Readonly<Record<string, unknown>>; readonly usage?: object }
   | { readonly status: number };
 
-/** A provider on the OpenAI chat wire that gives these answers, and a config that points at it. Closed when the test is over. */
-export async function startProvider(answers: readonly ModelAnswer[]): Promise<{ config: string; bodies: string[] }> {
+/**
+ * A provider on the OpenAI chat wire that gives these answers, and a config that points at it; `model` is added to what the config says of
+ * its model. Closed when the test is over.
+ */
+export async function startProvider(
+  answers: readonly ModelAnswer[],
+  model: object = {},
+): Promise<{ config: string; bodies: string[] }> {
   const left = [...answers];
   const bodies: string[] = [];
   const server = http.createServer((request, response) => {
@@ -32,7 +38,9 @@ export async function startProvider(answers: readonly ModelAnswer[]): Promise<{ 
   const config = join(makeFolder(), 'tandem.json');
   writeFileSync(
     config,
-    JSON.stringify({ providers: { scripted: { type: 'openai-compatible', baseUrl, models: [{ id: 'test-model' }] } } }),
+    JSON.stringify({
+      providers: { scripted: { type: 'openai-compatible', baseUrl, models: [{ id: 'test-model', ...model }] } },
+    }),
   );
   return { config, bodies };
 }
@@ -45,14 +53,14 @@ function give(answer: ModelAnswer, response: http.ServerResponse): void {
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const chunk = (delta: object, finish_reason: string | null = null) =>
+  const chunk = (delta: object, finish_reason: string | null = null, usage?: object) =>
     response.write(
-      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`,
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta, finish_reason }], ...(usage && { usage }) })}\n\n`,
     );
   if ('text' in answer) {
     chunk({ role: 'assistant', content: answer.text });
     if (answer.hangs) return;
-    chunk({}, 'stop');
+    chunk({}, 'stop', answer.usage);
   } else {
     const call = {
       index: 0,
@@ -61,7 +69,7 @@ function give(answer: ModelAnswer, response: http.ServerResponse): void {
       function: { name: answer.tool, arguments: JSON.stringify(answer.args) },
     };
     chunk({ role: 'assistant', tool_calls: [call] });
-    chunk({}, 'tool_calls');
+    chunk({}, 'tool_calls', answer.usage);
   }
   response.end('data: [DONE]\n\n');
 }

@@ -25,7 +25,7 @@ async function startChat(answers: ModelAnswer[], options: { argv?: string[]; col
 const write = (path: string): ModelAnswer => ({ tool: 'Write', args: { path, contents: 'made\n' } });
 
 describe('chat on a terminal', () => {
-  it('asks for leave in place: given once, denied once; and the edit can be shown and undone', async () => {
+  it('[product-chat-questions, product-chat-commands] asks for leave in place: given once, denied once; and the edit can be shown and undone', async () => {
     const { chat, cwd, bodies } = await startChat([
       write('yes.txt'),
       write('no.txt'),
@@ -50,7 +50,7 @@ describe('chat on a terminal', () => {
     expect(await chat.exited).toBe(0);
   });
 
-  it('cancels the turn at Ctrl-C, stays, and leaves at the second one of a turn', async () => {
+  it('[product-chat-cancel] cancels the turn at Ctrl-C, stays, and leaves at the second one of a turn', async () => {
     const { chat } = await startChat([
       { text: 'Thinking about it', hangs: true },
       { text: 'Again', hangs: true },
@@ -66,7 +66,7 @@ describe('chat on a terminal', () => {
     expect(chat.raw).toContain('\x1b[?2004l');
   });
 
-  it('sends what was typed while it works as the next turn, or tells it to this one', async () => {
+  it('[product-chat-follow-ups] sends what was typed while it works as the next turn, or tells it to this one', async () => {
     const { chat, bodies } = await startChat(
       [{ tool: 'Shell', args: { command: 'sleep 1 # slow' } }, { text: 'First.' }, { text: 'Second.' }],
       { argv: ['--permission', 'auto'] },
@@ -81,7 +81,7 @@ describe('chat on a terminal', () => {
     expect(bodies.slice(1).join('\n')).toContain('also the tests');
   });
 
-  it('goes on with the conversation in a new process', async () => {
+  it('[product-chat-resume, product-chat-editor] goes on with the conversation in a new process', async () => {
     const { chat, start, bodies } = await startChat([{ text: 'Hello Ada.' }, { text: 'You are Ada.' }]);
     chat.type('I am Ada\r');
     await chat.until(/Hello Ada\.[^]*Done in/);
@@ -99,7 +99,32 @@ describe('chat on a terminal', () => {
     expect(bodies[1]).toMatch(/I am Ada[^]*Hello Ada\.[^]*Who am I\?/);
   });
 
-  it('takes a paste of several lines as one prompt', async () => {
+  it('[product-chat-commands] says what can be typed, begins another conversation, and comes back to the first', async () => {
+    const { chat, bodies } = await startChat([{ text: 'Hello Ada.' }, { text: 'Who?' }, { text: 'Ada.' }]);
+    chat.type('/help\r');
+    for (const name of ['model', 'mode', 'resume', 'new', 'diff', 'undo', 'cost', 'help', 'exit'])
+      await chat.until(new RegExp(`/${name} `));
+    chat.type('I am Ada\r');
+    await chat.until(/Hello Ada\.[^]*Done in/);
+    chat.type('/new\r');
+    await chat.until(/A new conversation\./);
+    chat.type('Who am I?\r');
+    await chat.until(/Who\?[^]*Done in/);
+    expect(bodies[1]).not.toContain('I am Ada');
+    chat.type('/resume\r');
+    const [, id = ''] = await chat.until(/([0-9a-f]{8}) {2}I am Ada/);
+    chat.type(`/resume ${id}\r`);
+    await chat.until(/Going on with/);
+    chat.type('And now?\r');
+    await chat.until(/Ada\.[^]*Done in/);
+    expect(bodies[2]).toMatch(/I am Ada[^]*And now\?/);
+    chat.type('/cost\r');
+    await chat.until(/3 turns, .*\n?.*Cost: unknown/);
+    chat.type('/exit\r');
+    expect(await chat.exited).toBe(0);
+  });
+
+  it('[product-chat-editor] takes a paste of several lines as one prompt', async () => {
     const { chat, bodies } = await startChat([{ text: 'Read.' }]);
     chat.type('\x1b[200~first\rsecond\x1b[201~');
     chat.type('\r');
@@ -109,7 +134,7 @@ describe('chat on a terminal', () => {
     expect(await chat.exited).toBe(0);
   });
 
-  it('works on a terminal of 20 columns', async () => {
+  it('[product-narrow-terminal] works on a terminal of 20 columns', async () => {
     const { chat } = await startChat([{ text: 'A line that is longer than the terminal is wide.\n\nAnd more.' }], {
       columns: 20,
     });
@@ -121,14 +146,14 @@ describe('chat on a terminal', () => {
     expect(await chat.exited).toBe(0);
   });
 
-  it('chooses model and mode, and says what it does not know', async () => {
+  it('[product-chat-commands] chooses model and mode, and says what it does not know', async () => {
     const { chat } = await startChat([]);
     chat.type('/model\r');
     await chat.until(/Model: test-model \(the default\)/);
     chat.type('/model nope\r');
     await chat.until(/lists no model nope/);
     chat.type('/mode plan\r');
-    await chat.until(/Mode: plan/);
+    await chat.until(/works in agent mode alone[^]*Mode: agent/);
     chat.type('/nope\r');
     await chat.until(/There is no \/nope/);
     chat.type('/undo\r');
@@ -141,7 +166,22 @@ describe('chat on a terminal', () => {
 });
 
 describe('run on a terminal', () => {
-  it('streams Markdown, shows a change in colour, and asks', async () => {
+  it('[product-narrow-terminal, product-status-line] works in 20 columns, and its status takes one row', async () => {
+    const { config } = await startProvider([
+      { tool: 'Shell', args: { command: 'echo a line that is longer than the terminal is wide' } },
+      { text: 'An answer that is longer than that, too.' },
+    ]);
+    const argv = ['run', 'Go', '--permission', 'auto', '--config', config];
+    const command = startPty(argv, { cwd: makeFolder(), columns: 20, env: { NO_COLOR: '1' } });
+    expect(await command.exited).toBe(0);
+    expect(command.text).toMatch(/ {4}a line that is longer than the terminal is wide\n/);
+    expect(command.text).toMatch(/An answer that is longer than that, too\.\nDone in/);
+    const drawn = command.raw.split('\r\x1b[K').flatMap(piece => /^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏][^\r\n]*/.exec(piece)?.[0] ?? []);
+    expect(drawn.length).toBeGreaterThan(0);
+    expect(drawn.filter(line => line.length > 19)).toEqual([]);
+  });
+
+  it('[product-markdown, product-escapes, product-colour] streams Markdown, shows a change in colour, and asks', async () => {
     const { config } = await startProvider([write('a.txt'), { text: '# Done\nIt is **there**: \x1b[2J`a.txt`.' }]);
     const cwd = makeFolder();
     const command = startPty(['run', 'Make it', '--config', config], { cwd });
@@ -156,7 +196,19 @@ describe('run on a terminal', () => {
     expect(command.raw).not.toContain('\x1b[2J');
   });
 
-  it('is cancelled by Ctrl-C and exits 130', async () => {
+  it('[product-live-output] shows what a command puts out while it runs', async () => {
+    const command = 'echo first; while [ ! -e go ]; do sleep 0.05; done; echo second';
+    const { config } = await startProvider([{ tool: 'Shell', args: { command } }, { text: 'Over.' }]);
+    const cwd = makeFolder();
+    const run = startPty(['run', 'Go', '--permission', 'auto', '--config', config], { cwd });
+    await run.until(/ {4}first\n/); // the command ends only once this was seen
+    writeFileSync(join(cwd, 'go'), '');
+    await run.until(/ {4}second\n[^]*Over\./);
+    expect(await run.exited).toBe(0);
+    expect(run.text.match(/ {4}(?:first|second)\n/g)).toHaveLength(2);
+  });
+
+  it('[product-run-exit-codes] is cancelled by Ctrl-C and exits 130', async () => {
     const { config } = await startProvider([{ text: 'So far', hangs: true }]);
     const command = startPty(['run', 'Look', '--config', config], { cwd: makeFolder(), env: { NO_COLOR: '1' } });
     await command.until(/So far/);
@@ -165,7 +217,7 @@ describe('run on a terminal', () => {
     expect(command.text).toMatch(/Cancelled after/);
   });
 
-  it('attaches a file that is named by @', async () => {
+  it('[product-attachments] attaches a file that is named by @', async () => {
     const { config, bodies } = await startProvider([{ text: 'Seen.' }]);
     const cwd = makeFolder();
     writeFileSync(join(cwd, 'note.txt'), 'the secret word is plum\n');

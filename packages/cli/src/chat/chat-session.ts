@@ -1,6 +1,6 @@
 import { AgentClient } from '@tandem/client';
 import type { Conversation as Talk, Mode, ToolEvent } from '@tandem/client';
-import { nodeExecutors } from '@tandem/client/node';
+import { nodeExecutors, nodeTransport } from '@tandem/client/node';
 import type { PermissionMode } from '@tandem/client/node';
 import pc from 'picocolors';
 import { diffLines } from '../render/diff-text.ts';
@@ -11,6 +11,7 @@ import { attachFiles } from '../run/attachments.ts';
 import { openConversation } from '../run/conversation.ts';
 import type { Conversation } from '../run/conversation.ts';
 import type { Place } from '../run/place.ts';
+import { followModel } from '../run/answering-model.ts';
 import { createQuestions } from '../run/questions.ts';
 import type { Screen } from './screen.ts';
 import { createUsageTotal } from './usage-total.ts';
@@ -67,17 +68,21 @@ export function createChatSession(parts: ChatParts, first: Conversation): ChatSe
   const injections = new Set<Promise<void>>();
   let kept = first;
   let isWorking = false;
+  /** A turn of the conversation came to its end, so it is worth keeping even without a checkpoint. */
+  let hasAnswer = false;
   let isCancelled = false;
 
   const executors = nodeExecutors({
     workspace: folder,
     permission,
     onFileChange: change => kept.recordChange(change),
+    onRuleKept: (rule, file) => say(`The rule "${rule}" for this folder is kept in ${file}.`),
     ...(permission !== 'read-only' && { ask: questions.ask }),
   });
   const clientOf = () =>
     new AgentClient({
       baseUrl: place.url,
+      transport: nodeTransport({ http2: 'never' }),
       ...(place.apiKey !== undefined && { apiKey: place.apiKey }),
       ...(kept.blobs && { blobs: kept.blobs }),
       executors,
@@ -97,22 +102,31 @@ export function createChatSession(parts: ChatParts, first: Conversation): ChatSe
       say(attached.problem);
       return;
     }
+    for (const notice of attached.notices) say(notice);
     await kept.beginTurn();
-    const render = createTtyRender({ folder, now, hasColours });
+    const { model } = session;
+    let hasChildren = false; // what other agents cost is not in the usage of the turn
+    const answering = followModel(client, model);
+    const { costOf } = answering;
+    const render = createTtyRender({ folder, now, hasColours, costOf });
     const status = createStatusText({ folder, now });
     screen.status = columns => dim(status.text(columns));
     const timer = setInterval(screen.refresh, TICK_MS);
     try {
       const run = talk.send(attached.prompt, {
         images: attached.images,
-        ...(session.model !== undefined && { model: session.model }),
+        ...(model !== undefined && { model }),
         ...(session.mode !== undefined && { mode: session.mode }),
       });
       for await (const event of run) {
         status.note(event);
+        answering.note(event);
         if (event.type === 'tool' && event.name === 'edit' && event.status === 'completed') edits.push(event);
         if (edits.length > EDITS_KEPT) edits.shift();
-        if (event.type === 'end') total.add(event.usage);
+        if (event.type === 'end') hasAnswer ||= event.outcome === 'ended';
+        if (event.type === 'child') hasChildren = true;
+        if (event.type === 'end') await answering.listed;
+        if (event.type === 'end') total.add(event.usage, hasChildren ? undefined : costOf(event.usage));
         for (const piece of render(event)) screen.write(piece.text);
       }
       await talk.saved();
@@ -159,6 +173,7 @@ export function createChatSession(parts: ChatParts, first: Conversation): ChatSe
         waiting.push(text); // only text can be told to a turn; whatever is wrong is said when its own comes
         return;
       }
+      for (const notice of attached.notices) say(notice);
       const injection = talk.inject(attached.prompt).then(({ outcome }) => {
         if (outcome === 'delivered') say('(the agent has read it)');
         else waiting.push(text);
@@ -175,6 +190,8 @@ export function createChatSession(parts: ChatParts, first: Conversation): ChatSe
     async change(resumes) {
       const next = await openConversation({ folder, continues: false, resumes, say });
       if ('problem' in next) return next.problem;
+      if (!hasAnswer) await kept.drop();
+      hasAnswer = false;
       kept.close();
       kept = next;
       client = clientOf();
@@ -199,6 +216,8 @@ export function createChatSession(parts: ChatParts, first: Conversation): ChatSe
     async close() {
       await talk.cancel('the user left');
       await talk.saved().catch(() => undefined); // the user was told when it failed
+      if (!hasAnswer) await kept.drop();
+      await kept.tidy();
       kept.close();
     },
   };

@@ -22,7 +22,7 @@ describe('the line editor', () => {
     expect(editor.text).toBe('');
   });
 
-  it('submits at return, and begins a new line at Alt-Enter, Ctrl-J and a backslash', () => {
+  it('[product-chat-editor] submits at return, and begins a new line at Alt-Enter, Ctrl-J and a backslash', () => {
     const editor = createLineEditor();
     typed(editor, 'a');
     expect(key(editor, 'return', { meta: true })).toBe(false);
@@ -47,7 +47,7 @@ describe('the line editor', () => {
     expect(key(editor, 'return')).toBe(true);
   });
 
-  it('brings back what was typed, and the text of its own after it', () => {
+  it('[product-chat-editor] brings back what was typed, and the text of its own after it', () => {
     const editor = createLineEditor(['first']);
     editor.remember('second');
     typed(editor, 'own');

@@ -1,6 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { stateFolder } from '@tandem/client/node';
+import { stateFolder, writeOwnFile } from '@tandem/client/node';
 
 /** What was typed in earlier chats; a line of the file is one text as JSON. */
 export interface PromptHistory {
@@ -40,7 +40,7 @@ function readTexts(file: string): string[] {
   if (lines.length > 2 * KEPT) {
     lines = lines.slice(-KEPT);
     try {
-      writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+      writeOwnFile(file, `${lines.join('\n')}\n`);
     } catch {
       // it stays as long as it is
     }

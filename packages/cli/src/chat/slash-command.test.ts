@@ -8,20 +8,27 @@ it.each([
   ['/nope', { kind: 'unknown', name: 'nope' }],
   ['/usr/bin is what?', { kind: 'text', text: '/usr/bin is what?' }],
   ['//help', { kind: 'text', text: '/help' }],
+  ['/help\nand more', { kind: 'text', text: '/help\nand more' }],
+  ['/undo this\nand that', { kind: 'text', text: '/undo this\nand that' }],
   ['what is /help', { kind: 'text', text: 'what is /help' }],
 ])('reads %j', (line, expected) => {
   expect(readChatLine(line)).toEqual(expected);
 });
 
-it('has help for every command', () => {
+it('[product-chat-commands] has help for every command', () => {
   for (const name of Object.keys(SLASH_COMMANDS)) expect(slashHelp()).toContain(`/${name}`);
 });
 
-it('adds up tokens, and says nothing of what nobody reported', () => {
+it('[product-cost] adds up tokens and cost, and says of each turn without a price that its cost is unknown', () => {
   const total = createUsageTotal();
-  total.add({ inputTokens: 1000, outputTokens: 5 });
-  total.add({ inputTokens: '9007199254740993' });
-  total.add(undefined);
-  expect(total.text()).toBe('3 turns, tokens: 9,007,199,254,741,993 in, 5 out. Prices are not known here.');
-  expect(createUsageTotal().text()).toBe('0 turns, no tokens were reported. Prices are not known here.');
+  expect(total.text()).toBe('0 turns, no tokens were reported. Cost: $0.00.');
+  total.add({ inputTokens: '9007199254740993' }, undefined);
+  expect(total.text()).toBe(
+    '1 turn, tokens: 9,007,199,254,740,993 in. Cost: unknown, because the server lists no price for the model; models[].price in its config gives one.',
+  );
+  total.add({ inputTokens: 600, cacheReadTokens: 400, outputTokens: 5 }, 0.25);
+  total.add(undefined, 0.5);
+  expect(total.text()).toBe(
+    '3 turns, tokens: 9,007,199,254,741,993 in, 400 of them cached, 5 out. Cost: $0.75, and unknown for 1 of the turns.',
+  );
 });

@@ -1,8 +1,10 @@
 import type { Usage } from '@tandem/client';
+import { dollarsText, inputOf } from '../render/cost.ts';
 
-/** The tokens of several turns. What no turn reported stays absent. */
+/** The tokens of several turns, and what they cost. What no turn reported stays absent. */
 export interface UsageTotal {
-  add(usage: Usage | undefined): void;
+  /** A turn, and its US dollars where they are known. */
+  add(usage: Usage | undefined, cost: number | undefined): void;
   /** One line for a person. */
   text(): string;
 }
@@ -18,11 +20,21 @@ const NAMES = {
 export function createUsageTotal(): UsageTotal {
   const totals = new Map<string, bigint>();
   let turns = 0;
+  let dollars = 0;
+  let unpriced = 0;
+  const costText = (): string => {
+    if (unpriced === 0) return `Cost: ${dollarsText(dollars)}.`;
+    if (unpriced === turns)
+      return 'Cost: unknown, because the server lists no price for the model; models[].price in its config gives one.';
+    return `Cost: ${dollarsText(dollars)}, and unknown for ${unpriced} of the turns.`;
+  };
   return {
-    add(usage) {
+    add(usage, cost) {
       turns++;
+      if (cost === undefined) unpriced++;
+      else dollars += cost;
       for (const name of Object.keys(NAMES) as (keyof typeof NAMES)[]) {
-        const tokens = usage?.[name];
+        const tokens = name === 'inputTokens' ? usage && inputOf(usage) : usage?.[name];
         if (tokens !== undefined) totals.set(name, (totals.get(name) ?? 0n) + BigInt(tokens));
       }
     },
@@ -32,7 +44,7 @@ export function createUsageTotal(): UsageTotal {
         return tokens === undefined ? [] : [`${tokens.toLocaleString('en-US')} ${words}`];
       });
       const figures = parts.length === 0 ? 'no tokens were reported' : `tokens: ${parts.join(', ')}`;
-      return `${turns === 1 ? '1 turn' : `${turns} turns`}, ${figures}. Prices are not known here.`;
+      return `${turns === 1 ? '1 turn' : `${turns} turns`}, ${figures}. ${costText()}`;
     },
   };
 }

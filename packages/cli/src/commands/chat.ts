@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { AttemptFailure } from '@tandem/client';
-import { openStore } from '@tandem/client/node';
+import { examineRules, openStore } from '@tandem/client/node';
 import pc from 'picocolors';
 import { createChatSession } from '../chat/chat-session.ts';
 import type { ChatSession } from '../chat/chat-session.ts';
@@ -11,12 +11,13 @@ import { readChatLine, slashHelp } from '../chat/slash-command.ts';
 import type { SlashName } from '../chat/slash-command.ts';
 import type { ExitCode } from '../exit-code.ts';
 import { EXIT } from '../exit-code.ts';
+import { isKept } from '../history/find-conversation.ts';
 import { firstPrompt, readTurns } from '../history/transcript.ts';
 import { plainLine, plainText } from '../render/plain-text.ts';
 import { wantsColours } from '../render/tty.ts';
 import { openConversation } from '../run/conversation.ts';
 import { folderProblem } from '../run/folder.ts';
-import { openPlace, placeProblem } from '../run/place.ts';
+import { modeProblem, openPlace, placeProblem } from '../run/place.ts';
 import type { Surroundings } from '../surroundings.ts';
 import type { RunOptions } from './run.ts';
 
@@ -24,6 +25,7 @@ import type { RunOptions } from './run.ts';
 export type ChatOptions = Omit<RunOptions, 'output' | 'quiet'>;
 
 const LINE_CHARACTERS = 100;
+const CONVERSATIONS_SHOWN = 10;
 /** What a turn may take to end once the chat is left. */
 const LEAVE_MS = 1_500;
 /** Commands that wait for nothing and change nothing that a turn under way relies on. */
@@ -42,9 +44,15 @@ export async function chat(options: ChatOptions, surroundings: Surroundings): Pr
       ? undefined
       : 'chat needs a terminal on both sides; for scripts and pipes there is tandem run.') ??
     placeProblem(options) ??
+    modeProblem(options.mode, options.server) ??
     folderProblem(folder);
   if (problem !== undefined) {
     complain(problem);
+    return EXIT.usage;
+  }
+  const rules = examineRules(folder);
+  if ('problem' in rules) {
+    complain(rules.problem);
     return EXIT.usage;
   }
   const { continue: continues = false, resume: resumes } = options;
@@ -71,7 +79,7 @@ export async function chat(options: ChatOptions, surroundings: Surroundings): Pr
   session.model = options.model;
   session.mode = options.mode;
 
-  for (const notice of place.notices) say(notice);
+  for (const notice of [...rules.notices, ...place.notices]) say(notice);
   if (kept.state && kept.blobs) say(await lastTurnText(kept.state, kept.blobs));
   say(`Chat in ${folder}. /help says what can be typed, /exit leaves.`);
   screen.refresh();
@@ -99,7 +107,7 @@ export async function chat(options: ChatOptions, surroundings: Surroundings): Pr
         else void session.send(read.text);
       } else if (read.name === 'exit') leave(EXIT.done);
       else if (session.isWorking && !ANY_TIME.has(read.name)) say(`/${read.name} has to wait until this turn is over.`);
-      else void obey(read.name, read.argument, { session, screen, folder, say });
+      else void obey(read.name, read.argument, { session, screen, folder, server: options.server, say });
     };
     stop.addEventListener('abort', () => leave(EXIT.cancelled), { once: true });
     if (stop.aborted) leave(EXIT.cancelled);
@@ -119,11 +127,17 @@ interface Ground {
   readonly session: ChatSession;
   readonly screen: Screen;
   readonly folder: string;
+  /** The one that was named; absent, it is inside this process. */
+  readonly server: string | undefined;
   readonly say: (text: string) => void;
 }
 
 /** Does what a command says. Never rejects: whatever fails is said. */
-async function obey(name: SlashName, argument: string, { session, screen, folder, say }: Ground): Promise<void> {
+async function obey(
+  name: SlashName,
+  argument: string,
+  { session, screen, folder, server, say }: Ground,
+): Promise<void> {
   try {
     switch (name) {
       case 'help':
@@ -136,8 +150,11 @@ async function obey(name: SlashName, argument: string, { session, screen, folder
         screen.write(session.diffText());
         return;
       case 'mode':
-        if (argument === 'agent' || argument === 'ask' || argument === 'plan') session.mode = argument;
-        else if (argument !== '') say(`There is no mode ${argument}.`);
+        if (argument === 'agent' || argument === 'ask' || argument === 'plan') {
+          const problem = modeProblem(argument, server);
+          if (problem !== undefined) say(problem);
+          else session.mode = argument;
+        } else if (argument !== '') say(`There is no mode ${argument}.`);
         say(`Mode: ${session.mode ?? 'agent'} (agent, ask or plan).`);
         return;
       case 'model':
@@ -188,11 +205,11 @@ async function chooseModel(argument: string, session: ChatSession, say: (text: s
 async function conversationsText(folder: string): Promise<string> {
   const store = openStore();
   try {
-    const found = (await store.list({ cwd: folder, limit: 10 })).filter(({ state }) => state !== undefined);
+    const found = (await store.list({ cwd: folder })).filter(isKept).slice(0, CONVERSATIONS_SHOWN);
     const lines = await Promise.all(
       found.map(
-        async ({ id, state }) =>
-          `  ${id.slice(0, 8)}  ${plainLine(await firstPrompt(state, store.blobs), LINE_CHARACTERS)}`,
+        async ({ id, firstTurn }) =>
+          `  ${id.slice(0, 8)}  ${plainLine(await firstPrompt(firstTurn, store.blobs), LINE_CHARACTERS)}`,
       ),
     );
     return lines.length === 0

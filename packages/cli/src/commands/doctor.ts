@@ -3,6 +3,8 @@ import type { Config } from '@tandem/server';
 import pc from 'picocolors';
 import type { Finding } from '../doctor/finding.ts';
 import { examineMachine } from '../doctor/machine.ts';
+import { examinePermissions } from '../doctor/permissions.ts';
+import { examineNamedModels } from '../doctor/models.ts';
 import { examinePort } from '../doctor/port.ts';
 import { examineProviders } from '../doctor/providers.ts';
 import { examineStores } from '../doctor/store.ts';
@@ -21,7 +23,7 @@ export interface DoctorOptions {
 
 const MARKS = { ok: '✓', warning: '!', broken: '✗' } as const;
 
-/** Looks at machine, config, keys, port and store, and says of each what is wrong and how to mend it. Exits 1 when something is broken. */
+/** Looks at machine, permissions, config, keys, port and store, and says of each what is wrong and how to mend it. Exits 1 when something is broken. */
 export async function doctor(options: DoctorOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { stdout, env, stop } = surroundings;
   const { green, yellow, red, dim } = pc.createColors(stdout.isTTY === true && wantsColours(env));
@@ -41,6 +43,7 @@ export async function doctor(options: DoctorOptions, surroundings: Surroundings)
 
 async function* examine({ config: path }: DoctorOptions, { cwd, env }: Surroundings): AsyncGenerator<Finding> {
   yield* await examineMachine(env);
+  yield* examinePermissions(cwd);
   let config: Config | undefined;
   try {
     config = await resolveConfig({ path, cwd, env });
@@ -51,11 +54,12 @@ async function* examine({ config: path }: DoctorOptions, { cwd, env }: Surroundi
       about: 'config',
       state: 'broken',
       says: error.message,
-      mend: 'Mend the file; docs/operating.md has every key.',
+      mend: 'Mend the file; docs/operating.md and docs/providers.md have every key.',
     };
   }
   if (config) {
     yield* await examineProviders(config);
+    yield* await examineNamedModels(config);
     yield await examinePort(config);
   }
   yield* await examineStores(config);

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { openStore, stateFolder } from '@tandem/client/node';
 import type { ExitCode } from '../exit-code.ts';
 import { EXIT } from '../exit-code.ts';
+import { isKept } from '../history/find-conversation.ts';
 import { firstPrompt } from '../history/transcript.ts';
 import { plainJson, plainLine } from '../render/plain-text.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -13,21 +14,27 @@ export interface HistoryOptions {
   readonly all?: boolean;
   readonly limit?: number;
   readonly json?: boolean;
+  readonly prune?: boolean;
 }
 
 const LIMIT = 20;
 const TITLE_CHARACTERS = 80;
 
-/** The conversations of a folder, the newest first: when, id, turns, and what was asked first. */
+/** The conversations of a folder, the newest first: when, id, turns, and what was asked first. With `prune` none: room is given back instead. */
 export async function history(options: HistoryOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { stdout, stderr, cwd } = surroundings;
   const folder = resolve(cwd, options.cwd ?? '.');
   const store = openStore();
   try {
-    const found = await store.list({ limit: options.limit ?? LIMIT, ...(!options.all && { cwd: folder }) });
-    for (const { id, cwd: place, state, updatedAt } of found) {
-      const turns = state?.turns.length ?? 0;
-      const title = await firstPrompt(state, store.blobs);
+    if (options.prune) {
+      const { blobs, bytes } = await store.collect();
+      stderr.write(`tandem: Removed ${blobs} pieces of conversations that are gone, ${bytes} bytes.\n`);
+      return EXIT.done;
+    }
+    const kept = (await store.list(options.all ? {} : { cwd: folder })).filter(isKept);
+    const found = kept.slice(0, options.limit ?? LIMIT);
+    for (const { id, cwd: place, turns = 0, firstTurn, updatedAt } of found) {
+      const title = await firstPrompt(firstTurn, store.blobs);
       const when = new Date(updatedAt).toISOString();
       const line = options.json
         ? plainJson({ id, cwd: place, turns, updatedAt: when, title })

@@ -1,5 +1,6 @@
 import { AgentClient, AttemptFailure } from '@tandem/client';
 import type { ModelItem } from '@tandem/client';
+import { nodeTransport } from '@tandem/client/node';
 import type { ExitCode } from '../exit-code.ts';
 import { EXIT } from '../exit-code.ts';
 import { plainJson, plainLine, plainText } from '../render/plain-text.ts';
@@ -34,6 +35,7 @@ export async function models(options: ModelsOptions, surroundings: Surroundings)
   try {
     const client = new AgentClient({
       baseUrl: place.url,
+      transport: nodeTransport({ http2: 'never' }),
       executors: [],
       ...(place.apiKey !== undefined && { apiKey: place.apiKey }),
     });
@@ -52,15 +54,34 @@ export async function models(options: ModelsOptions, surroundings: Surroundings)
   }
 }
 
-/** One model: its id and name, then below what else it is called and what may be chosen. */
-function modelLines({ id, displayName, description, aliases, parameters }: ModelItem): string[] {
+/** One model: its id and name, then below what it can do and costs, what else it is called and what may be chosen. */
+function modelLines(item: ModelItem): string[] {
+  const { id, displayName, description, aliases, parameters } = item;
+  const abilities = abilitiesText(item);
   const about = [displayName !== id && displayName, description].filter(Boolean).join(' — ');
   return [
     plainLine(about === '' ? id : `${id}  ${about}`, LINE_CHARACTERS),
+    ...(abilities === '' ? [] : [`    ${plainLine(abilities, LINE_CHARACTERS)}`]),
     ...(aliases?.length ? [`    also ${plainLine(aliases.join(', '), LINE_CHARACTERS)}`] : []),
     ...(parameters ?? []).map(parameter => {
       const values = parameter.values.map(({ value }) => value).join(', ');
       return `    ${plainLine(`${id}[${parameter.id}=…]: ${values}`, LINE_CHARACTERS)}`;
     }),
   ];
+}
+
+function abilitiesText({ contextWindow, maxOutput, vision, price }: ModelItem): string {
+  const tokens = (count: unknown) =>
+    typeof count === 'number' ? `${count.toLocaleString('en-US')} tokens` : undefined;
+  const { currency = 'USD' } = price ?? {};
+  const amount = (value: number) => (currency === 'USD' ? `$${value}` : `${value} ${currency}`);
+  const [all, out] = [tokens(contextWindow), tokens(maxOutput)];
+  return [
+    all && `${all} in all`,
+    out && `${out} an answer`,
+    vision === true && 'sees images',
+    price && `${amount(price.input)} in and ${amount(price.output)} out a million tokens`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { AgentClient } from '@tandem/client';
-import type { EndEvent, Mode, Run, RunEvent } from '@tandem/client';
-import { answersByPermission, nodeExecutors } from '@tandem/client/node';
+import type { EndEvent, Mode, Run, RunEvent, Usage } from '@tandem/client';
+import { answersByPermission, examineRules, nodeExecutors, nodeTransport } from '@tandem/client/node';
 import type { PermissionMode } from '@tandem/client/node';
 import pc from 'picocolors';
 import type { ExitCode } from '../exit-code.ts';
@@ -19,8 +19,10 @@ import { openConversation } from '../run/conversation.ts';
 import type { Conversation } from '../run/conversation.ts';
 import { folderProblem } from '../run/folder.ts';
 import { createLineReader } from '../run/line-reader.ts';
-import { openPlace, placeProblem } from '../run/place.ts';
+import { modeProblem, openPlace, placeProblem } from '../run/place.ts';
 import type { PlaceOptions } from '../run/place.ts';
+import { followModel } from '../run/answering-model.ts';
+import type { AnsweringModel } from '../run/answering-model.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { createQuestions } from '../run/questions.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -55,7 +57,8 @@ export async function run(
 ): Promise<ExitCode> {
   const { stdin, stdout, stderr, stop, stopNow } = surroundings;
   const folder = resolve(surroundings.cwd, options.cwd ?? '.');
-  const render = renderOf(options, folder, surroundings);
+  let answering: AnsweringModel | undefined;
+  const render = renderOf(options, folder, surroundings, () => answering);
   const status = statusOf(options, folder, surroundings);
   const say = (text: string) => stderr.write(`tandem: ${plainText(text)}\n`);
   let hasEnded = false;
@@ -70,7 +73,7 @@ export async function run(
     if (pieces.at(-1)?.text.endsWith('\n') && !hasEnded) status?.show();
   };
   const refuse = async (title: string, message: string, exitCode: ExitCode): Promise<ExitCode> => {
-    if (options.output === undefined || options.output === 'text') say(message);
+    if (isText(options)) say(message);
     else {
       say(message);
       await show(endUnbegun(title, message, exitCode === EXIT.usage ? 'invalid_argument' : 'failed_precondition'));
@@ -78,11 +81,19 @@ export async function run(
     return exitCode;
   };
 
-  const problem = placeProblem(options) ?? quietProblem(options) ?? folderProblem(folder);
+  const problem =
+    placeProblem(options) ??
+    modeProblem(options.mode, options.server) ??
+    quietProblem(options) ??
+    folderProblem(folder);
   if (problem !== undefined) return refuse('Wrong usage', problem, EXIT.usage);
+  const rules = examineRules(folder);
+  if ('problem' in rules) return refuse('Wrong permissions file', rules.problem, EXIT.usage);
+  for (const notice of rules.notices) say(notice);
   const reading = await readPrompt(argument, { stdin, stop, folder });
   if (stop.aborted) return leave(show, '');
   if ('problem' in reading) return refuse('No prompt', reading.problem, EXIT.usage);
+  for (const notice of reading.notices) say(notice);
   const conversation = await openConversation({
     folder,
     continues: options.continue === true,
@@ -116,18 +127,22 @@ export async function run(
     );
   const client = new AgentClient({
     baseUrl: place.url,
+    transport: nodeTransport({ http2: 'never' }),
     ...(place.apiKey !== undefined && { apiKey: place.apiKey }),
     ...(conversation.blobs && { blobs: conversation.blobs }),
     executors: nodeExecutors({
       workspace: folder,
       permission,
       onFileChange: conversation.recordChange,
+      onRuleKept: (rule, file) => say(`The rule "${rule}" for this folder is kept in ${file}.`),
       ...(questions && permission !== 'read-only' && { ask: questions.ask }),
     }),
     answerQuery: questions?.answerQuery ?? answersByPermission(permission),
   });
   await conversation.beginTurn();
   status?.show();
+  // only these outputs tell of it
+  if (options.output === 'json' || (isText(options) && !options.quiet)) answering = followModel(client, options.model);
   const turn = client.run({
     prompt: reading.prompt,
     conversationId: conversation.id,
@@ -138,12 +153,17 @@ export async function run(
     ...(conversation.state && { state: conversation.state }),
   });
   const exitCode = await Promise.race([
-    follow(turn, conversation, show),
+    follow(turn, conversation, async event => {
+      answering?.note(event);
+      if (event.type === 'end') await answering?.listed;
+      await show(event);
+    }),
     untilAborted(stopNow).then(() => leave(show, conversation.id)),
   ]);
   status?.close();
   lines?.close();
   if (!stopNow.aborted) await Promise.race([place.close(), untilAborted(stopNow)]);
+  if (!stopNow.aborted) await Promise.race([conversation.tidy(), untilAborted(stopNow)]);
   conversation.close();
   return exitCode;
 }
@@ -159,6 +179,7 @@ async function follow(
     await show(event);
   }
   const { outcome } = await turn.done;
+  if (outcome !== 'ended') await conversation.drop();
   return EXITS[outcome];
 }
 
@@ -168,23 +189,35 @@ async function leave(show: (event: RunEvent) => Promise<void>, conversationId: s
   return EXIT.cancelled;
 }
 
-function renderOf(options: RunOptions, folder: string, { stdout, env }: Surroundings): Render {
+function renderOf(
+  options: RunOptions,
+  folder: string,
+  { stdout, env }: Surroundings,
+  answering: () => AnsweringModel | undefined,
+): Render {
   if (options.output === 'stream-json') return createStreamJsonRender();
-  if (options.output === 'json') return createJsonRender();
+  if (options.output === 'json') return createJsonRender(() => answering()?.id);
   if (options.quiet) return createQuietRender();
-  const look = { folder, now: () => performance.now() };
+  const look = {
+    folder,
+    now: () => performance.now(),
+    costOf: (usage: Usage | undefined) => answering()?.costOf(usage),
+  };
   return stdout.isTTY ? createTtyRender({ ...look, hasColours: wantsColours(env) }) : createPlainRender(look);
 }
 
 /** Only where a person looks on: a terminal for both streams, and text. */
 function statusOf(options: RunOptions, folder: string, { stdout, stderr, env }: Surroundings): StatusLine | undefined {
-  const isText = options.output === undefined || options.output === 'text';
-  if (!isText || !stderr.isTTY || !stdout.isTTY || env['TERM'] === 'dumb') return undefined;
+  if (!isText(options) || !stderr.isTTY || !stdout.isTTY || env['TERM'] === 'dumb') return undefined;
   const { dim } = pc.createColors(wantsColours(env));
   return createStatusLine({ output: stderr, folder, now: () => performance.now(), faint: dim });
 }
 
-function quietProblem({ quiet, output }: RunOptions): string | undefined {
-  if (!quiet || output === undefined || output === 'text') return undefined;
-  return `--quiet is about text; leave it out with --output ${output}.`;
+function quietProblem(options: RunOptions): string | undefined {
+  if (!options.quiet || isText(options)) return undefined;
+  return `--quiet is about text; leave it out with --output ${options.output}.`;
+}
+
+function isText({ output }: RunOptions): boolean {
+  return output === undefined || output === 'text';
 }

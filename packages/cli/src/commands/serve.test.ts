@@ -42,6 +42,20 @@ describe('serve', () => {
     expect(await stopped(surroundings, serving)).toBe(0);
   });
 
+  it('[product-serve-announces] says which config it read and which model is the default', async () => {
+    const path = writeConfig(demo);
+    for (const [options, source] of [
+      [{ config: path }, path],
+      [{}, 'the environment'],
+    ] as const) {
+      const surroundings = makeSurroundings();
+      const serving = serve({ ...options, port: 0 }, surroundings);
+      await surroundings.stdout.until(/\n/);
+      expect(await stopped(surroundings, serving)).toBe(0);
+      expect(surroundings.stderr.lines).toContain(`tandem: Config from ${source}; the default model is demo/demo.`);
+    }
+  });
+
   it('finds the config of the folder, and a flag wins over it', async () => {
     const surroundings = makeSurroundings();
     writeFileSync(join(surroundings.cwd, 'tandem.json'), JSON.stringify({ ...demo, listen: { host: '::1', port: 1 } }));
@@ -67,6 +81,15 @@ describe('serve', () => {
     const surroundings = makeSurroundings();
     expect(await serve({ config: writeConfig({ ...demo, listn: {} }), port: 0 }, surroundings)).toBe(2);
     expect(surroundings.stderr.text).toMatch(/tandem\.json[^]*listn: unknown key, did you mean listen\?/);
+    expect(surroundings.stdout.text).toBe('');
+  });
+
+  it('[bad-log-level] refuses a LOG_LEVEL that is none with exit code 2', async () => {
+    const surroundings = makeSurroundings({ env: { LOG_LEVEL: 'loud' } });
+    expect(await serve({ config: writeConfig(demo), port: 0 }, surroundings)).toBe(2);
+    expect(surroundings.stderr.text).toMatch(
+      /LOG_LEVEL is "loud"; expected one of debug, info, warn, error, silent\.\n$/,
+    );
     expect(surroundings.stdout.text).toBe('');
   });
 

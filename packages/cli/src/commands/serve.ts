@@ -1,4 +1,5 @@
-import { createLog, logLevelOf, resolveConfig, startServer } from '@tandem/server';
+import module from 'node:module';
+import { createLog, loadRunParts, logLevelOf, resolveConfig, startServer } from '@tandem/server';
 import type { Config, Log, RunningServer } from '@tandem/server';
 import type { ExitCode } from '../exit-code.ts';
 import { EXIT } from '../exit-code.ts';
@@ -46,6 +47,7 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
     return failure.exitCode;
   }
   for (const notice of server.notices) say(notice);
+  say(`Config from ${config.source}; the default model is ${server.catalogue.defaultModel.key}.`);
   stdout.write(
     options.json
       ? `${JSON.stringify({ event: 'listening', url: server.url })}\n`
@@ -55,12 +57,14 @@ export async function serve(options: ServeOptions, surroundings: Surroundings): 
   // a promise that nobody looked after costs a log line, not every run at work
   const onRejection = (error: unknown) => log.error({ error }, 'a fault of this server was not looked after');
   process.on('unhandledRejection', onRejection);
+  // while nobody waits yet: the first run finds all of its code, and the next start what this one compiled, however this one is ended
+  const warm = loadRunParts().then(() => module.flushCompileCache());
   await untilAborted(stop);
   const { runs } = server.load;
   if (runs > 0)
     say(`Stopping once ${runs === 1 ? 'one run has' : `${runs} runs have`} ended; a second signal stops at once.`);
   const exitCode = await Promise.race([
-    server.close().then(() => EXIT.done),
+    Promise.all([server.close(), warm]).then(() => EXIT.done),
     untilAborted(stopNow).then(() => EXIT.failed),
   ]);
   process.off('unhandledRejection', onRejection);

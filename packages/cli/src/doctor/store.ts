@@ -45,7 +45,23 @@ function examineServerStore(file: string): Finding {
       mend: 'Make room, or name a file on another disk under store.url.',
     };
   }
+  if (isOpenToOthers(file)) {
+    return {
+      about,
+      state: 'warning',
+      says: `${file} can be read by other users of this machine, and holds the secret that signs tokens`,
+      mend: `chmod 600 ${file}*`,
+    };
+  }
   return { about, state: 'ok', says: file };
+}
+
+/** Whether group or world may read the file, and may look into its folder. */
+function isOpenToOthers(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found || process.platform === 'win32') return false;
+  const folder = statSync(dirname(file));
+  return [0o040, 0o004].some(read => (found.mode & read) !== 0 && (folder.mode & (read >> 2)) !== 0);
 }
 
 async function examineConversations(): Promise<Finding> {

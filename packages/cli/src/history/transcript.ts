@@ -37,9 +37,9 @@ export async function readTurns(state: ConversationStateStructure | undefined, b
   return turns;
 }
 
-/** What the first turn asked for: the title of a conversation. */
-export async function firstPrompt(state: ConversationStateStructure | undefined, blobs: BlobStore): Promise<string> {
-  const bytes = await bytesOf(state?.turns[0], blobs);
+/** What the first turn asked for, found by the reference to it: the title of a conversation. */
+export async function firstPrompt(reference: Uint8Array | undefined, blobs: BlobStore): Promise<string> {
+  const bytes = await bytesOf(reference, blobs);
   const turn = bytes && fromBinary(ConversationTurnStructureSchema, bytes).turn;
   if (turn?.case !== 'agentConversationTurn') return '';
   const message = await bytesOf(turn.value.userMessage, blobs);

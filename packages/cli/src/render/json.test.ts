@@ -26,7 +26,18 @@ describe('the JSON outputs', () => {
     ).toEqual(events);
   });
 
-  it('writes the end alone with the list of tool calls', () => {
+  it('[product-output-json] keeps the failure of a run that was cancelled while it was tried again', () => {
+    const error = { code: 'unavailable', title: 'Unavailable', message: 'no answer', retryable: true } as const;
+    const retry: RunEvent = { type: 'retry', attempt: 2, delayMs: 1, reason: 'Unavailable: no answer', error };
+    const cancelled: RunEvent = { type: 'end', outcome: 'cancelled', text: '', conversationId: 'c' };
+    const written = (all: RunEvent[]) => JSON.parse(all.flatMap(createJsonRender())[0]!.text) as unknown;
+    expect(written([retry, cancelled])).toEqual({ ...cancelled, error, tools: [] });
+    // what was tried again and went on was not cancelled for that
+    expect(written([retry, { type: 'text', text: 'on' }, cancelled])).toEqual({ ...cancelled, tools: [] });
+    expect(written([retry, { ...cancelled, outcome: 'ended' }])).toEqual({ ...cancelled, outcome: 'ended', tools: [] });
+  });
+
+  it('[product-output-json] writes the end alone with the list of tool calls', () => {
     const pieces = events.flatMap(createJsonRender());
     expect(pieces).toHaveLength(1);
     expect(pieces[0]!.to).toBe('stdout');

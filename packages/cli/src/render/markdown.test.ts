@@ -36,7 +36,7 @@ describe.each([false, true])('Markdown as it streams (a character at a time: %s)
   });
 });
 
-it('holds back no more than the next character decides', () => {
+it('[product-markdown] holds back no more than the next character decides', () => {
   const stream = createMarkdownStream(paint);
   expect([stream.write('Hel'), stream.write('lo **'), stream.write('wor'), stream.write('ld**'), stream.end()]).toEqual(
     ['Hel', 'lo ', '<b>wor</b>', '<b>ld</b>', ''],

@@ -21,7 +21,7 @@ describe('plain text for a terminal', () => {
     expect(plainText(raw)).toBe(plain);
   });
 
-  it('leaves no escape behind when a sequence is cut between two pieces', () => {
+  it('[product-escapes] leaves no escape behind when a sequence is cut between two pieces', () => {
     expect(plainText('a\x1b') + plainText('[31mb')).toBe('a[31mb');
   });
 

@@ -1,8 +1,11 @@
-import type { RunEvent } from '@tandem/client';
+import type { RunEvent, ToolEvent } from '@tandem/client';
 import { describe, expect, it } from 'vitest';
+import { costOfUsage } from './cost.ts';
+import type { Price } from './cost.ts';
 import { createPlainRender } from './plain.ts';
 import { createTtyRender, wantsColours } from './tty.ts';
 
+const failure = { code: 'unavailable', title: 'Unavailable', message: 'no', retryable: true } as const;
 const end = { type: 'end', outcome: 'ended', text: '', conversationId: 'c' } as const;
 
 /** What is seen on a stream after these events, half a second a look at the clock. */
@@ -25,7 +28,7 @@ describe('the text output', () => {
     expect(shown([{ type: 'text', text: 'Hel' }, { type: 'text', text: 'lo' }, end])).toBe('Hello\n');
   });
 
-  it('shows one line for a call, however many events it has', () => {
+  it('[product-tool-lines] shows one line for a call, however many events it has', () => {
     const args = { path: '/w/src/a.txt' };
     const events = [
       call('read', 'partial', { args: {} }),
@@ -80,12 +83,94 @@ describe('the text output', () => {
     );
   });
 
-  it('lets no control of model, tool or server through to the terminal', () => {
+  it('[product-tool-lines] says whose output it is when calls run side by side', () => {
+    const ended = (id: string, status: ToolEvent['status'], result: object) =>
+      call('shell', status, { id, args: { command: id }, result });
+    const text = shown([
+      call('shell', 'running', { id: 'a', args: { command: 'a' } }),
+      call('shell', 'running', { id: 'b', args: { command: 'b' } }),
+      call('shell', 'running', { id: 'c', args: { command: 'c' } }),
+      ended('a', 'completed', { success: { stdout: 'from a' } }),
+      ended('c', 'completed', { success: { stdout: 'from c' } }),
+      ended('b', 'failed', { failure: { exitCode: 2, stderr: 'from b' } }),
+    ]);
+    expect(text).toBe(
+      '● Run a\n● Run b\n● Run c\n' +
+        '  ↳ Run a\n    from a\n  ↳ Run c\n    from c\n  ✗ Run b: exit code 2\n    from b\n',
+    );
+  });
+
+  it('[product-tool-lines] repeats no title right below the card, and does once the answer went on', () => {
+    const result = { success: { stdout: 'hi' } };
+    const running: RunEvent = call('shell', 'running', { args: { command: 'x' } });
+    const done = call('shell', 'completed', { args: { command: 'x' }, result });
+    expect(shown([running, done])).toBe('● Run x\n    hi\n');
+    expect(shown([running, { type: 'text', text: 'Meanwhile.' }, done])).toBe(
+      '● Run x\nMeanwhile.\n  ↳ Run x\n    hi\n',
+    );
+  });
+
+  it('[product-live-output] shows output while the command runs: its beginning at once, the middle folded, its end', () => {
+    const render = createPlainRender({ folder: '/w', now: () => 0, showsLive: true });
+    const write = (event: RunEvent) =>
+      render(event)
+        .map(piece => piece.text)
+        .join('');
+    const output = (text: string, stream: 'stdout' | 'stderr' = 'stdout'): RunEvent => ({
+      type: 'tool-output',
+      id: 'call-1',
+      stream,
+      text,
+    });
+    expect(write(call('shell', 'running', { args: { command: 'x' } }))).toBe('● Run x\n');
+    expect(write(output('one\ntw'))).toBe('    one\n');
+    expect(write(output('oops\n', 'stderr'))).toBe('    oops\n');
+    expect(write(output('o\n\x1b[3'))).toBe('    two\n');
+    expect(write(output('1mred\r\n'))).toBe('    red\n');
+    expect(write(output(Array.from({ length: 9 }, (_, at) => `${at}\n`).join('')))).toBe('');
+    expect(write(output('open'))).toBe('');
+    // what was shown already is not shown again
+    expect(write(call('shell', 'completed', { result: { success: { stdout: 'all of it' } } }))).toBe(
+      '    … 6 more lines\n    6\n    7\n    8\n    open\n',
+    );
+  });
+
+  it('[product-cost] says what the turn cost where its price is known, and nothing where it is not', () => {
+    const usage = { inputTokens: 500_000, cacheReadTokens: 1_000_000, outputTokens: 100_000 };
+    const at = (price: Price | undefined, more: RunEvent[] = []) => {
+      const render = createPlainRender({ folder: '/w', now: () => 0, costOf: used => costOfUsage(used, price) });
+      return [...more, { ...end, usage }].flatMap(render).at(-1)!.text;
+    };
+    const figures = 'Done in 0.0 s · 1,500,000 tokens in (1,000,000 cached), 100,000 out';
+    expect(at({ input: 2, output: 10, cacheRead: 0.5 })).toBe(`${figures} · $2.50\n`);
+    expect(at({ input: 2, output: 10 })).toBe(`${figures} · $4.00\n`);
+    expect(at({ input: 0.001, output: 0 })).toBe(`${figures} · $0.0015\n`);
+    expect(at({ input: 0, output: 0 })).toBe(`${figures} · $0.00\n`);
+    expect(at(undefined)).toBe(`${figures}\n`);
+    // what is free costs nothing, whatever was told of its tokens
+    expect(costOfUsage(undefined, { input: 0, output: 0 })).toBe(0);
+    expect(costOfUsage(undefined, { input: 0, output: 1 })).toBeUndefined();
+    const child: RunEvent = { type: 'child', id: 'call-1', event: { type: 'text', text: 'x' } };
+    expect(at({ input: 2, output: 10 }, [child])).toBe(`${figures} · at least $4.00\n`);
+  });
+
+  it('[product-answering-model] names a model that stood in where it answered, and only there', () => {
+    const standIn: RunEvent = { type: 'model', name: 'The\x1b[1m Spare' };
+    const last = (...events: RunEvent[]) =>
+      events.flatMap(createPlainRender({ folder: '/w', now: () => 0 })).at(-1)!.text;
+    expect(last(standIn, end)).toMatch(/ · answered by The Spare\n$/);
+    expect(last(end)).not.toContain('answered');
+    expect(last(standIn, { ...end, outcome: 'failed', error: failure })).not.toContain('answered');
+    const retry: RunEvent = { type: 'retry', attempt: 2, delayMs: 1, reason: 'r', error: failure };
+    expect(last(standIn, retry, end)).not.toContain('answered');
+  });
+
+  it('[product-escapes] lets no control of model, tool or server through to the terminal', () => {
     const evil = '\x1b]52;c;eA==\x07\x1b[2J\x9b1A\u202e';
     const events: RunEvent[] = [
       { type: 'text', text: `t${evil}` },
       { type: 'notice', text: `n${evil}` },
-      { type: 'retry', attempt: 2, delayMs: 1000, reason: `r${evil}` },
+      { type: 'retry', attempt: 2, delayMs: 1000, reason: `r${evil}`, error: failure },
       call('shell', 'failed', {
         args: { command: `c${evil}` },
         result: { failure: { stdout: `o${evil}`, exitCode: 1 } },
@@ -101,9 +186,9 @@ describe('the text output', () => {
       expect(shown(events, to)).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
   });
 
-  it('closes with time and tokens on stderr', () => {
+  it('[product-final-line] closes with time and tokens on stderr', () => {
     const usage = { inputTokens: 12_345, outputTokens: 67, cacheReadTokens: 1_000 };
-    expect(shown([{ ...end, usage }], 'stderr')).toBe('Done in 0.5 s · 12,345 tokens in (1,000 cached), 67 out\n');
+    expect(shown([{ ...end, usage }], 'stderr')).toBe('Done in 0.5 s · 13,345 tokens in (1,000 cached), 67 out\n');
     expect(shown([end], 'stderr')).toBe('Done in 0.5 s\n');
     expect(shown([{ ...end, outcome: 'cancelled' }], 'stderr')).toBe('Cancelled after 0.5 s\n');
     const error = {
@@ -114,6 +199,17 @@ describe('the text output', () => {
     } as const;
     expect(shown([{ ...end, outcome: 'failed', error }], 'stderr')).toBe(
       '✗ Connection failed: nobody listens there (0.5 s)\n',
+    );
+  });
+
+  it('[product-retry-hint] says once how to stop trying, and how to go on later where something was kept', () => {
+    const retry = { type: 'retry', attempt: 2, delayMs: 1000, reason: 'Cut: it broke', error: failure } as const;
+    expect(shown([retry, retry], 'stderr')).toBe(
+      'Cut: it broke. Trying again in 1.0 s. Ctrl-C stops.\nCut: it broke. Trying again in 1.0 s.\n',
+    );
+    const checkpoint = { type: 'checkpoint', turns: 1, pendingToolCalls: 0 } as const;
+    expect(shown([checkpoint, { ...retry, reason: 'It broke.' }], 'stderr')).toBe(
+      'It broke. Trying again in 1.0 s. Ctrl-C stops, and --continue goes on later.\n',
     );
   });
 
@@ -137,7 +233,7 @@ describe('the text output on a terminal', () => {
     );
   });
 
-  it('wants no colours with NO_COLOR or on a dumb terminal', () => {
+  it('[product-colour] wants no colours with NO_COLOR or on a dumb terminal', () => {
     expect([wantsColours({}), wantsColours({ NO_COLOR: '1' }), wantsColours({ TERM: 'dumb' })]).toEqual([
       true,
       false,
@@ -158,7 +254,7 @@ describe('reads and searches in a row on a terminal', () => {
   const looks = Array.from({ length: 8 }, (_, at) => look(at));
   const plain = (events: RunEvent[]) => shown(events, 'stdout', true).replace(/\x1b\[\d+m/g, '');
 
-  it('fold after the fifth, until something else comes', () => {
+  it('[product-tool-lines] fold after the fifth, until something else comes', () => {
     expect(plain([...looks, { type: 'text', text: 'Well.' }, look(9), end])).toBe(
       '● Read 0\n● Read 1\n● Read 2\n● Read 3\n● Read 4\n  … and 3 more of the kind\nWell.\n● Read 9\n',
     );

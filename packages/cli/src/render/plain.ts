@@ -1,10 +1,10 @@
-import type { EndEvent, RunEvent, ToolEvent, Usage } from '@tandem/client';
-import { diffFigures, diffLines } from './diff-text.ts';
-import type { DiffLine } from './diff-text.ts';
+import type { EndEvent, RunEvent, Usage } from '@tandem/client';
+import { dollarsText, inputOf } from './cost.ts';
+import type { CostOf } from './cost.ts';
 import type { MarkdownStream } from './markdown.ts';
 import { plainLine, plainText } from './plain-text.ts';
 import type { Piece, Render } from './render.ts';
-import { outputLines, toolFailure, toolTitle } from './tool-text.ts';
+import { createToolCards } from './tool-cards.ts';
 
 /** How the parts of the output look; each takes text that is safe already. */
 export interface Paint {
@@ -27,14 +27,18 @@ export interface PlainOptions {
   readonly markdown?: MarkdownStream;
   /** Whether the lines that an edit changed are shown below it. */
   readonly showsDiffs?: boolean;
+  /** Whether the output of a command is shown while it runs, and not only once it ended. */
+  readonly showsLive?: boolean;
   /** Of reads and searches in a row so many get a line, the rest one together; all get one when absent. */
   readonly foldsAfter?: number;
+  /** What a turn costs; absent, nothing is said of it. */
+  readonly costOf?: CostOf | undefined;
 }
 
 const noPaint: Paint = { faint: text => text, mark: text => text, bad: text => text, good: text => text };
 
-/** Calls that only look, so that many of them in a row say little. */
-const LOOKS: ReadonlySet<string> = new Set(['read', 'ls', 'glob', 'grep']);
+/** The longest name of a model. */
+const NAME_CHARACTERS = 80;
 
 /** The longest notice or failure; servers may send a page. */
 const NOTICE_CHARACTERS = 2_000;
@@ -51,81 +55,51 @@ export function createPlainRender(options: PlainOptions): Render {
     showsThinking = false,
     markdown,
     showsDiffs = false,
+    showsLive = false,
     foldsAfter = Infinity,
+    costOf = () => undefined,
   } = options;
   const startedAt = now();
+  const cards = createToolCards({ folder, paint, showsDiffs, showsLive, foldsAfter });
   /** What the last piece on stdout was, and whether its line is still open. */
   let last: 'text' | 'thinking' | 'tool' | undefined;
   let isLineOpen = false;
-  /** Calls with their titles; those whose line was printed. */
-  const titles = new Map<string, string>();
-  const announced = new Set<string>();
-  let newestCall: string | undefined;
-
-  /** Looks in a row so far; those of them without a line. */
-  let row = 0;
-  let folded = 0;
-
-  const endRow = (): Piece[] => {
-    row = 0;
-    if (folded === 0) return [];
-    const text = paint.faint(`  … and ${folded} more of the kind`);
-    folded = 0;
-    return [{ to: 'stdout', text: `${text}\n` }];
-  };
+  /** Other agents have worked for this run: what they cost is not in its usage. */
+  let hasChildren = false;
+  let hasRetried = false;
+  /** There is something that a later run could go on with. */
+  let isKept = false;
+  /** The name of the model that the server chose behind a route, or in the place of another. */
+  let standIn = '';
+  const piece = (text: string): Piece => ({ to: 'stdout', text: `${text}\n` });
   const closeLine = (): Piece[] => {
     const rest = last === 'text' ? (markdown?.end() ?? '') : '';
     if (!isLineOpen) return [];
     isLineOpen = false;
-    return [{ to: 'stdout', text: `${rest}\n` }];
+    return [piece(rest)];
   };
   const flow = (kind: 'text' | 'thinking', raw: string): Piece[] => {
     const clean = plainText(raw);
     if (clean === '') return [];
-    const before = last === kind ? [] : [...closeLine(), ...endRow()];
+    const before = last === kind ? [] : [...closeLine(), ...cards.leave().map(piece)];
     last = kind;
     isLineOpen = !clean.endsWith('\n');
     const text = kind === 'thinking' ? paintLines(clean, paint.faint) : (markdown?.write(clean) ?? clean);
     return text === '' ? before : [...before, { to: 'stdout', text }];
   };
-  const line = (text: string): Piece[] => {
+  const costText = (dollars: number | undefined): string =>
+    dollars === undefined ? '' : `${hasChildren ? 'at least ' : ''}${dollarsText(dollars)}`;
+  const lines = (texts: readonly string[]): Piece[] => {
+    if (texts.length === 0) return [];
     const before = closeLine();
     last = 'tool';
-    return [...before, { to: 'stdout', text: `${text}\n` }];
+    return [...before, ...texts.map(piece)];
   };
-  const aside = (text: string): Piece[] => [...closeLine(), ...endRow(), { to: 'stderr', text: `${text}\n` }];
-
-  const announce = (event: ToolEvent): Piece[] => {
-    if (announced.has(event.id)) return [];
-    const before = closeLine();
-    announced.add(event.id);
-    if (LOOKS.has(event.name)) {
-      if (++row > foldsAfter) {
-        folded++;
-        return [];
-      }
-    } else before.push(...endRow());
-    newestCall = event.id;
-    return [...before, ...line(`${paint.mark('●')} ${titles.get(event.id) ?? ''}`)];
-  };
-  const tool = (event: ToolEvent): Piece[] => {
-    if (event.status === 'partial') return []; // its arguments are not complete, so what it does cannot be said yet
-    if (event.args || !titles.has(event.id)) titles.set(event.id, toolTitle(event, folder));
-    const pieces = announce(event);
-    if (event.status === 'running') return pieces;
-    if (event.status === 'failed') {
-      const whose = newestCall === event.id ? '' : `${titles.get(event.id)}: `;
-      pieces.push(...line(`  ${paint.bad('✗')} ${whose}${toolFailure(event)}`));
-      newestCall = undefined;
-    }
-    for (const one of outputLines(event)) pieces.push(...line(paint.faint(`    ${one}`)));
-    if (!showsDiffs) return pieces;
-    const figures = diffFigures(event);
-    if (figures)
-      pieces.push(...line(paint.faint(`  ${figures}${newestCall === event.id ? '' : ` ${titles.get(event.id)}`}`)));
-    for (const one of diffLines(event)) pieces.push(...line(`    ${diffPaint(one, paint)}`));
-    return pieces;
-  };
+  const aside = (text: string): Piece[] => [
+    ...closeLine(),
+    ...cards.leave().map(piece),
+    { to: 'stderr', text: `${text}\n` },
+  ];
 
   return (event: RunEvent): Piece[] => {
     switch (event.type) {
@@ -136,42 +110,66 @@ export function createPlainRender(options: PlainOptions): Render {
       case 'notice':
         return aside(paint.faint(plainLine(event.text, NOTICE_CHARACTERS)));
       case 'tool':
-        return tool(event);
+        return lines(cards.tool(event));
+      case 'child':
+        hasChildren = true;
+        return [];
+      case 'tool-output':
+        return lines(cards.output(event));
       case 'user-message':
-        return line(paint.faint(`› ${plainLine(event.text, NOTICE_CHARACTERS)}`));
+        return lines([...cards.leave(), paint.faint(`› ${plainLine(event.text, NOTICE_CHARACTERS)}`)]);
       case 'retry': {
         const wait = (event.delayMs / 1000).toFixed(1);
-        return aside(paint.faint(`${plainLine(event.reason, NOTICE_CHARACTERS)} Trying again in ${wait} s.`));
+        const hint = hasRetried ? '' : ` Ctrl-C stops${isKept ? ', and --continue goes on later' : ''}.`;
+        hasRetried = true;
+        standIn = '';
+        return aside(
+          paint.faint(`${asSentence(plainLine(event.reason, NOTICE_CHARACTERS))} Trying again in ${wait} s.${hint}`),
+        );
       }
+      case 'model':
+        standIn = plainLine(event.name, NAME_CHARACTERS);
+        return [];
+      case 'checkpoint':
+        isKept = true;
+        return [];
       case 'end':
-        return aside(endLine(event, now() - startedAt, paint));
+        return aside(endLine(event, { took: now() - startedAt, cost: costText(costOf(event.usage)), standIn, paint }));
       default:
         return []; // questions are asked by whoever answers them; the rest is for programs
     }
   };
 }
 
-function diffPaint({ kind, text }: DiffLine, paint: Paint): string {
-  if (kind === 'added') return paint.good(text);
-  return kind === 'removed' ? paint.bad(text) : paint.faint(text);
+interface Ending {
+  readonly took: number;
+  readonly cost: string;
+  readonly standIn: string;
+  readonly paint: Paint;
 }
 
-function endLine(end: EndEvent, took: number, paint: Paint): string {
-  const figures = [`${(took / 1000).toFixed(1)} s`, tokensOf(end.usage)].filter(Boolean).join(' · ');
+function endLine(end: EndEvent, { took, cost, standIn, paint }: Ending): string {
+  const by = standIn !== '' && end.outcome !== 'failed' && `answered by ${standIn}`;
+  const figures = [`${(took / 1000).toFixed(1)} s`, tokensOf(end.usage), cost, by].filter(Boolean).join(' · ');
   if (end.outcome === 'ended') return paint.faint(`Done in ${figures}`);
   if (end.outcome === 'cancelled') return paint.faint(`Cancelled after ${figures}`);
   const { title = 'Failed', message = '' } = end.error ?? {};
   return `${paint.bad('✗')} ${plainLine(`${title}: ${message}`, NOTICE_CHARACTERS)} ${paint.faint(`(${figures})`)}`;
 }
 
+/** A text that another one follows; a server may have left its full stop out. */
+function asSentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
 function tokensOf(usage: Usage | undefined): string {
   if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return '';
   const cached = usage.cacheReadTokens === undefined ? '' : ` (${count(usage.cacheReadTokens)} cached)`;
-  return `${count(usage.inputTokens)} tokens in${cached}, ${count(usage.outputTokens)} out`;
+  return `${count(inputOf(usage))} tokens in${cached}, ${count(usage.outputTokens)} out`;
 }
 
-function count(tokens: number | string | undefined): string {
-  return tokens === undefined ? '?' : tokens.toLocaleString('en-US');
+function count(tokens: number | bigint | string | undefined): string {
+  return tokens === undefined ? '?' : BigInt(tokens).toLocaleString('en-US');
 }
 
 /** Each line by itself, so that a pager or a copied line keeps its look. */

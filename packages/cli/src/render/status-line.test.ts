@@ -15,7 +15,7 @@ function makeLine(columns = 80) {
   return { output, line, pass: (ms: number) => ((time += ms), act()), stopped: () => isStopped };
 }
 
-it('says what is waited for, how long, and the tokens', () => {
+it('[product-status-line] says what is waited for, how long, and the tokens', () => {
   const { output, line, pass } = makeLine();
   line.show();
   line.note({ type: 'tool', id: '1', name: 'read', status: 'running', args: { path: '/w/a.txt' } });
@@ -25,7 +25,7 @@ it('says what is waited for, how long, and the tokens', () => {
   expect(output.text).toBe('\r\x1b[K⠋ Working · 0 s\r\x1b[K⠙ Read a.txt · 3 s · 1,234 of 8,000 tokens · 50 out');
 });
 
-it('fits a terminal of 20 columns', () => {
+it('[product-narrow-terminal] fits a terminal of 20 columns', () => {
   const { output, line } = makeLine(20);
   line.note({ type: 'tool', id: '1', name: 'shell', status: 'running', args: { command: 'make everythig at once' } });
   line.show();

@@ -1,4 +1,5 @@
 import type { RunEvent } from '@tandem/client';
+import { plainLine, plainText } from './plain-text.ts';
 import { fitText } from './text-width.ts';
 import { toolTitle } from './tool-text.ts';
 
@@ -9,12 +10,16 @@ export interface StatusText {
   text(columns: number): string;
 }
 
+/** As much of a line of output as could fit beside the rest. */
+const OUTPUT_CHARACTERS = 200;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /** Says what is waited for, how long it has been (by `now`, milliseconds), and how full the context is. */
 export function createStatusText({ folder, now }: { folder: string; now: () => number }): StatusText {
   const startedAt = now();
   const running = new Map<string, string>();
+  /** What commands that run put out last. */
+  const newest = new Map<string, string>();
   let context = '';
   let out = 0;
   let frame = 0;
@@ -23,8 +28,16 @@ export function createStatusText({ folder, now }: { folder: string; now: () => n
       switch (event.type) {
         case 'tool':
           if (event.status === 'running') running.set(event.id, toolTitle(event, folder));
-          else if (event.status !== 'partial') running.delete(event.id);
+          else if (event.status !== 'partial') {
+            running.delete(event.id);
+            newest.delete(event.id);
+          }
           return;
+        case 'tool-output': {
+          const line = plainText(event.text).trimEnd().split('\n').at(-1) ?? '';
+          if (line.trim() !== '') newest.set(event.id, plainLine(line, OUTPUT_CHARACTERS));
+          return;
+        }
         case 'child':
           // what the child is at stands for the call that began it, until that ends
           if (event.event.type === 'tool' && event.event.status === 'running' && running.has(event.id))
@@ -47,10 +60,16 @@ export function createStatusText({ folder, now }: { folder: string; now: () => n
       }
     },
     text(columns) {
-      const what = [...running.values()].at(-1) ?? 'Working';
+      const [id, what = 'Working'] = [...running].at(-1) ?? [];
+      const output = id === undefined ? undefined : newest.get(id);
       const spinner = FRAMES[frame++ % FRAMES.length];
       const figures = [context, out > 0 ? `${out.toLocaleString('en-US')} out` : ''];
-      const parts = [`${spinner} ${what}`, `${((now() - startedAt) / 1000).toFixed(0)} s`, ...figures];
+      const parts = [
+        `${spinner} ${what}`,
+        `${((now() - startedAt) / 1000).toFixed(0)} s`,
+        ...figures,
+        output && `› ${output}`,
+      ];
       return fitText(parts.filter(Boolean).join(' · '), columns);
     },
   };

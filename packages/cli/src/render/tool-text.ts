@@ -4,7 +4,7 @@ import { plainLine, plainText } from './plain-text.ts';
 /** The longest line about one call, and the longest line of a command's output: about two rows of a usual terminal. */
 const LINE_CHARACTERS = 160;
 /** Output up to this many lines is shown whole; of a longer one the beginning and the end. */
-const OUTPUT_LINES = 8;
+export const OUTPUT_LINES = 8;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ export function toolFailure(event: ToolEvent): string {
     if (text(value['signal'])) return `ended by ${plainLine(text(value['signal']), LINE_CHARACTERS)}`;
     return `exit code ${typeof exitCode === 'number' ? exitCode : 0}`;
   }
-  const reason = ['reason', 'error', 'errorMessage', 'message', 'modelVisibleError']
+  const reason = ['reason', 'error', 'errorMessage', 'message', 'clientVisibleError', 'modelVisibleError']
     .map(key => text(value[key]))
     .find(Boolean);
   const kind = branch === 'error' ? '' : words(branch).toLowerCase();
@@ -62,7 +62,7 @@ export function outputLines(event: ToolEvent): string[] {
     text(value['interleavedOutput']) || [text(value['stdout']), text(value['stderr'])].filter(Boolean).join('\n');
   const lines = plainText(output).replace(/\n+$/, '').split('\n');
   if (lines.length === 1 && lines[0] === '') return [];
-  const shown = lines.map(line => cut(line.replaceAll('\t', '    ')));
+  const shown = lines.map(outputLine);
   if (shown.length <= OUTPUT_LINES) return shown;
   const half = OUTPUT_LINES / 2;
   return [...shown.slice(0, half), `… ${shown.length - 2 * half} more lines`, ...shown.slice(-half)];
@@ -92,7 +92,9 @@ function words(name: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1) || 'Tool';
 }
 
-function cut(line: string): string {
+/** A line of output, already safe, as wide as it is shown. */
+export function outputLine(text: string): string {
+  const line = text.replaceAll('\t', '    ');
   return line.length > LINE_CHARACTERS ? `${line.slice(0, LINE_CHARACTERS - 1)}…` : line;
 }
 

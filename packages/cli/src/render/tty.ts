@@ -8,15 +8,19 @@ import type { Render } from './render.ts';
 const LOOKS_SHOWN = 5;
 
 /**
- * `--output text` on a terminal: the same, with colours, the answer as Markdown, what the model thinks, dimmed, and what its edits changed.
+ * `--output text` on a terminal: the same, with colours, the answer as Markdown, what the model thinks, dimmed, what its
+ * edits changed, and what its commands put out while they run.
  */
-export function createTtyRender(options: Pick<PlainOptions, 'folder' | 'now'> & { hasColours: boolean }): Render {
+export function createTtyRender(
+  options: Pick<PlainOptions, 'folder' | 'now' | 'costOf'> & { hasColours: boolean },
+): Render {
   const { dim, cyan, red, green, bold, italic, underline } = pc.createColors(options.hasColours);
   return createPlainRender({
     ...options,
     paint: { faint: dim, mark: cyan, bad: red, good: green },
     showsThinking: true,
     showsDiffs: true,
+    showsLive: true,
     foldsAfter: LOOKS_SHOWN,
     // without any look of its own, a heading is better off with its marks
     ...(options.hasColours && {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { makeFolder } from '../../test/surroundings.ts';
 import { attachFiles } from './attachments.ts';
 
-it('puts a text file below the prompt that names it', () => {
+it('[product-attachments] puts a text file below the prompt that names it', () => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'a b.txt'), 'one\n');
   writeFileSync(join(folder, 'c.md'), 'x ``` y');
@@ -12,15 +12,17 @@ it('puts a text file below the prompt that names it', () => {
     prompt:
       'See @"a b.txt" and @c.md.\n\nAttached file a b.txt:\n```\none\n```\n\nAttached file c.md:\n````\nx ``` y\n````',
     images: [],
+    notices: [],
   });
 });
 
-it('takes an image along', () => {
+it('[product-attachments] takes an image along', () => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'p.PNG'), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0]));
   expect(attachFiles('@p.PNG what is it?', folder)).toEqual({
     prompt: '@p.PNG what is it?',
     images: [{ mimeType: 'image/png', data: Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0) }],
+    notices: [],
   });
 });
 
@@ -28,7 +30,20 @@ it('leaves what is no file as it was typed', () => {
   const folder = makeFolder();
   mkdirSync(join(folder, 'dir'));
   const prompt = 'mail a@b.c about @types/node, @dir and @nobody';
-  expect(attachFiles(prompt, folder)).toEqual({ prompt, images: [] });
+  expect(attachFiles(prompt, folder)).toEqual({ prompt, images: [], notices: [] });
+});
+
+it('[product-attachments] says which names look like files and are none', () => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, 'src'));
+  const prompt = 'See @nofile.md, @./there, @src/gone and @"my notes"; not @types/node or @src.';
+  expect(attachFiles(prompt, folder)).toEqual({
+    prompt,
+    images: [],
+    notices: ['nofile.md', './there', 'src/gone', 'my notes'].map(
+      path => `There is no file ${path}, so @${path} is taken as text.`,
+    ),
+  });
 });
 
 it('refuses what is too long or neither text nor image', () => {

@@ -3,7 +3,14 @@ import { extname, resolve } from 'node:path';
 import type { PromptImage } from '@tandem/client';
 
 /** A prompt with what it attaches: texts follow it, images go along. */
-export type Attached = { readonly prompt: string; readonly images: PromptImage[] } | { readonly problem: string };
+export type Attached =
+  | {
+      readonly prompt: string;
+      readonly images: PromptImage[];
+      /** What looked like a file and is none, each a sentence. */
+      readonly notices: string[];
+    }
+  | { readonly problem: string };
 
 /** A longer file is for the agent to read by its tools, piece by piece. */
 const TEXT_BYTES = 256 * 1024;
@@ -30,11 +37,16 @@ const MENTION = /(?<=^|\s)@(?:"([^"\n]+)"|([^\s"]*[^\s".,;:!?)]))/g;
 export function attachFiles(prompt: string, folder: string): Attached {
   const images: PromptImage[] = [];
   const texts: string[] = [];
+  const notices: string[] = [];
   const paths = new Set([...prompt.matchAll(MENTION)].map(([, quoted, bare]) => quoted ?? bare ?? ''));
   for (const path of paths) {
     const file = resolve(folder, path);
     const found = statSync(file, { throwIfNoEntry: false });
-    if (!found?.isFile()) continue;
+    if (!found?.isFile()) {
+      if (!found && looksLikeFile(path, folder))
+        notices.push(`There is no file ${path}, so @${path} is taken as text.`);
+      continue;
+    }
     if (images.length + texts.length === FILES) return { problem: `More than ${FILES} files are attached.` };
     const mimeType = IMAGE_TYPES[extname(path).toLowerCase()];
     const most = mimeType === undefined ? TEXT_BYTES : IMAGE_BYTES;
@@ -52,7 +64,14 @@ export function attachFiles(prompt: string, folder: string): Attached {
     else if (data.includes(0)) return { problem: `@${path} is neither text nor an image (png, jpeg, gif, webp).` };
     else texts.push(attachment(path, data.toString('utf8')));
   }
-  return { prompt: [prompt, ...texts].join('\n\n'), images };
+  return { prompt: [prompt, ...texts].join('\n\n'), images, notices };
+}
+
+/** A path with an extension, or one that begins as a path does or in a folder that is there; `@types/node` and `@ada` are none. */
+function looksLikeFile(path: string, folder: string): boolean {
+  const [first = '', ...rest] = path.split('/');
+  if (/^(?:~|\.{0,2})$/.test(first) || extname(path) !== '' || /\s/.test(path)) return true;
+  return rest.length > 0 && statSync(resolve(folder, first), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** The file between fences that are longer than any inside it. */

@@ -19,6 +19,10 @@ export interface Conversation {
   readonly recordChange: OnFileChange;
   /** Brings back the files of the last turn that changed any. */
   undo(): Promise<Undone | undefined>;
+  /** Gives back the room of what no conversation needs any more, when that is due. Never rejects, and takes two seconds at most. */
+  tidy(): Promise<void>;
+  /** Forgets a conversation that began here when nothing of it was kept and no file was changed. Never rejects. */
+  drop(): Promise<void>;
   close(): void;
 }
 
@@ -33,8 +37,11 @@ export interface ConversationChoice {
   readonly say: (text: string) => void;
 }
 
+/** Nobody waits longer at the end of a command; a store that needs more is left to `tandem history --prune`. In milliseconds. */
+const TIDY_LONGEST = 2_000;
+
 /**
- * Opens the conversation of a run. It is on disk before the run begins, so that `--continue` finds it however the turn ends. A store that
+ * Opens the conversation of a run. It is on disk before the run begins, so that a full disk is told at once and an undo finds it. A store that
  * cannot be used is replaced by memory, unless a conversation from it was asked for.
  */
 export async function openConversation(choice: ConversationChoice): Promise<Conversation | { problem: string }> {
@@ -51,7 +58,7 @@ export async function openConversation(choice: ConversationChoice): Promise<Conv
       return { problem: `There is no conversation in ${folder} to continue. Run without --continue to begin one.` };
     const id = found?.id ?? randomUUID();
     await store.save(id, { cwd: folder });
-    return stored(store, { id, folder, state: found?.state, say });
+    return stored(store, { id, isNew: !found, folder, state: found?.state, say });
   } catch (error) {
     store.close();
     const why = `The conversations in ${stateFolder()} cannot be opened (${(error as Error).message})`;
@@ -71,21 +78,31 @@ function unkept(): Conversation {
     beginTurn: () => Promise.resolve(),
     recordChange: () => Promise.resolve(),
     undo: () => Promise.resolve(undefined),
+    tidy: () => Promise.resolve(),
+    drop: () => Promise.resolve(),
     close() {},
   };
 }
 
 function stored(
   store: Store,
-  { id, folder, state, say }: { id: string; folder: string; state: Run['state']; say: (text: string) => void },
+  {
+    id,
+    isNew,
+    folder,
+    state,
+    say,
+  }: { id: string; isNew: boolean; folder: string; state: Run['state']; say: (text: string) => void },
 ): Conversation {
   let hasFailed = false;
+  let isEmpty = isNew;
   let turn: number | undefined;
   return {
     id,
     state,
     blobs: store.blobs,
     async save(next) {
+      isEmpty &&= next === undefined;
       try {
         await store.save(id, { cwd: folder, state: next });
       } catch (error) {
@@ -103,9 +120,24 @@ function stored(
       }
     },
     async recordChange(change) {
+      isEmpty = false;
       if (turn !== undefined) await store.snapshots.record(id, turn, change);
     },
     undo: () => store.snapshots.undo(id),
+    async tidy() {
+      try {
+        await store.collectWhenDue(TIDY_LONGEST);
+      } catch {
+        // room on the disk is no concern of a turn that is over; the next day tries again
+      }
+    },
+    async drop() {
+      try {
+        if (isEmpty) await store.remove(id);
+      } catch {
+        // a row that stays is listed nowhere
+      }
+    },
     close: () => store.close(),
   };
 }

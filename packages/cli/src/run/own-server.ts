@@ -34,7 +34,7 @@ export async function startOwnServer(
     const sha256 = createHash('sha256').update(apiKey, 'utf8').digest('hex');
     config = {
       ...(await resolveConfig({ path: options.config, cwd, env, host: '127.0.0.1', port: 0 })),
-      auth: { keys: [{ name: 'run', sha256 }] },
+      auth: { keys: [{ name: 'run', sha256, isUnnamed: true }] },
       store: { file: join(stateFolder(), 'server.db') },
     };
     // a person who runs one turn wants to see the turn; whoever wants the log of the server asks for it
@@ -58,8 +58,8 @@ async function startWithStore(config: Config, log: Log) {
     return { server: await startServer(config, { log }), notices: [] };
   } catch (error) {
     const failure = startFailureOf(error, config);
-    if (!failure?.isStore) throw error;
+    if (failure?.storeProblem === undefined) throw error;
     const server = await startServer({ ...config, store: { file: ':memory:' } }, { log });
-    return { server, notices: [`${failure.text.split('. ')[0]}. This run keeps its work in memory.`] };
+    return { server, notices: [`${failure.storeProblem}. This run keeps its work in memory.`] };
   }
 }

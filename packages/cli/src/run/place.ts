@@ -1,3 +1,4 @@
+import type { Mode } from '@tandem/client';
 import type { StartFailure } from '../start-failure.ts';
 import type { Surroundings } from '../surroundings.ts';
 
@@ -26,6 +27,12 @@ export function placeProblem({ server, key, config }: PlaceOptions): string | un
   if (key !== undefined && server === undefined)
     return '--key is for the server that --server names; without one there is nobody to give it to.';
   return undefined;
+}
+
+/** Why a server inside this process cannot work in a mode, for a person; undefined when it can, or another server is named. */
+export function modeProblem(mode: Mode | undefined, server: string | undefined): string | undefined {
+  if (server !== undefined || mode === undefined || mode === 'agent') return undefined;
+  return `The server inside this process works in agent mode alone; ${mode} is for a server that has it, named by --server.`;
 }
 
 /** The server that was named; else one inside this process, whose code is loaded only then. */

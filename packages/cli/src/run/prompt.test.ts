@@ -9,7 +9,11 @@ const folder = '/nowhere';
 
 it('takes the argument as it is and does not touch stdin', async () => {
   const { stdin } = makeSurroundings({ stdin: 'other' });
-  expect(await readPrompt(' do it ', { stdin, stop: never, folder })).toEqual({ prompt: ' do it ', images: [] });
+  expect(await readPrompt(' do it ', { stdin, stop: never, folder })).toEqual({
+    prompt: ' do it ',
+    images: [],
+    notices: [],
+  });
   expect(stdin.readableLength).toBe(5);
 });
 
@@ -18,6 +22,7 @@ it.each([undefined, '-'])('reads stdin for the argument %s, without the line end
   expect(await readPrompt(argument, { stdin, stop: never, folder })).toEqual({
     prompt: 'first 漢\n\nlast',
     images: [],
+    notices: [],
   });
 });
 
@@ -49,5 +54,5 @@ it('attaches what the argument names by @, and nothing that stdin names', async 
   const place = { stdin: surroundings.stdin, stop: never, folder: surroundings.cwd };
   writeFileSync(join(surroundings.cwd, 'a.txt'), 'secret');
   expect(await readPrompt('see @a.txt', place)).toMatchObject({ prompt: expect.stringContaining('secret') });
-  expect(await readPrompt('-', place)).toEqual({ prompt: 'see @a.txt', images: [] });
+  expect(await readPrompt('-', place)).toEqual({ prompt: 'see @a.txt', images: [], notices: [] });
 });

@@ -1,12 +1,12 @@
-import type { PromptImage } from '@tandem/client';
 import type { Input } from '../surroundings.ts';
 import { attachFiles } from './attachments.ts';
+import type { Attached } from './attachments.ts';
 
 /** The longest prompt from stdin; a server takes no message above its own limit of 64 MiB. */
 const PROMPT_BYTES = 32 * 1024 * 1024;
 
 /** The prompt, or why there is none. */
-export type PromptReading = { readonly prompt: string; readonly images: PromptImage[] } | { readonly problem: string };
+export type PromptReading = Attached;
 
 /**
  * The prompt of a run: the argument, or stdin when the argument is `-`, or when there is none and stdin is no terminal.
@@ -44,5 +44,5 @@ export async function readPrompt(
     .replace(/\r?\n$/, '');
   return prompt.trim() === ''
     ? { problem: 'There is no prompt: stdin was empty. Give one as in: tandem run "What is in this folder?"' }
-    : { prompt, images: [] };
+    : { prompt, images: [], notices: [] };
 }

@@ -3,6 +3,8 @@ import { InteractionQuerySchema } from '@tandem/protocol/agent';
 import type { InteractionQuery } from '@tandem/protocol/agent';
 import type { Query } from '@tandem/client';
 import type { PermissionMode } from '@tandem/client/node';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeSurroundings } from '../../test/surroundings.ts';
 import { createLineReader } from './line-reader.ts';
@@ -31,7 +33,7 @@ describe('questions on a terminal', () => {
     const { stdin, stderr, questions } = makeTerminal();
     const answer = questions.ask(shell('ls\x1b[2K\nrm -r x'), never);
     await stderr.until(/Allow\?/);
-    expect(stderr.text).toBe('\nRun in /w:\n    ls\\x1b[2K\n    rm -r x\nAllow? y = yes, n = no: ');
+    expect(stderr.text).toBe('\nRun in /w:\n    ls\\x1b[2K\n    rm -r x\nAllow? y = once, n = no: ');
     stdin.write('y\n');
     expect(await answer).toBe('once');
   });
@@ -44,7 +46,7 @@ describe('questions on a terminal', () => {
   ])('offers the rule that more leave would make, and takes %s for %s', async (typed, expected) => {
     const { stdin, stderr, questions } = makeTerminal();
     const answer = questions.ask(shell('make', { rule: 'shell: =make' }), never);
-    await stderr.until(/c and a allow: shell: =make\nAllow\? .*a = always: $/);
+    await stderr.until(/c and a allow by a rule: shell: =make\nAllow\? .*a = always here, \? = help: $/);
     stdin.write(`${typed}\n`);
     expect(await answer).toBe(expected);
   });
@@ -54,7 +56,7 @@ describe('questions on a terminal', () => {
     const answer = questions.ask({ kind: 'delete', path: '/w/a' }, never);
     await stderr.until(/Delete:\n {4}\/w\/a\nAllow\?/);
     stdin.write('what\n');
-    await stderr.until(/Allow\?.*Allow\?/);
+    await stderr.until(/Allow\?.*y or yes: it is done this once\..*\nAllow\?/);
     stdin.write('no\n');
     expect(await answer).toBe('no');
   });
@@ -64,11 +66,46 @@ describe('questions on a terminal', () => {
     const reason = 'it is outside of the workspace';
     const answer = questions.ask({ kind: 'write', path: '/etc/hosts', reason }, never);
     await stderr.until(/Allow\?/);
-    expect(stderr.text).toBe('\nWrite:\n    /etc/hosts\n  (it is outside of the workspace)\nAllow? y = yes, n = no: ');
+    expect(stderr.text).toBe(
+      '\nWrite:\n    /etc/hosts\n  (no text, so it is not shown)\n  (it is outside of the workspace)\nAllow? y = once, n = no: ',
+    );
     stdin.write('always\n');
-    await stderr.until(/Allow\?.*Allow\?/);
+    await stderr.until(/Allow\?[^]*Allow\?/);
     stdin.write('n\n');
     expect(await answer).toBe('no');
+  });
+
+  it('[product-permission-question] shows what a write would change before it is allowed, bounded and safe', async () => {
+    const { cwd, stdin, stderr, questions } = makeTerminal();
+    const path = join(cwd, 'a.txt');
+    writeFileSync(path, 'one\ntwo\nthree\nfour\nfive\n');
+    const ask = (contents: string, at = path) => questions.ask({ kind: 'write', path: at, contents }, never);
+    const shownOf = async (answer: ReturnType<typeof ask>) => {
+      const [, shown] = await stderr.until(/Write:\n {4}\S+\n([^]*)Allow\?.*: $/);
+      stderr.text = '';
+      stdin.write('n\n');
+      await answer;
+      return shown;
+    };
+    expect(await shownOf(ask('one\ntwo\nTHREE\x1b[2J\nfour\nfive\n'))).toBe(
+      '    … 1 lines above stay\n     two\n    -three\n    +THREE\\x1b[2J\n     four\n',
+    );
+    expect(await shownOf(ask('one\ntwo\nthree\nfour\nfive\n'))).toBe('  (nothing in it would change)\n');
+    const many = Array.from({ length: 100 }, (_, at) => `line ${at}\n`).join('');
+    const shown = (await shownOf(ask(many, join(cwd, 'new.txt'))))?.split('\n') ?? [];
+    expect([shown[0], shown[23], shown.length]).toEqual(['    +line 0', '    … 77 more lines', 25]);
+  });
+
+  it('[product-permission-question] says on ? what each answer does', async () => {
+    const { stdin, stderr, questions } = makeTerminal();
+    const answer = questions.ask(shell('make', { rule: 'shell: =make' }), never);
+    await stderr.until(/help: $/);
+    stdin.write('?\n');
+    await stderr.until(
+      /"shell: =make" covers is done without asking until this command ends[^]*kept in your permissions\.json\.\nAllow\?/,
+    );
+    stdin.write('y\n');
+    expect(await answer).toBe('once');
   });
 
   it('asks parallel questions one after the other', async () => {

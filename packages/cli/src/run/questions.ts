@@ -4,8 +4,9 @@ import type { AskQuestionArgs } from '@tandem/protocol/agent';
 import { approveQuery, refuseQuery } from '@tandem/client';
 import type { AnswerQuery, Query, QueryAnswer } from '@tandem/client';
 import { describeQuestion } from '@tandem/client/node';
-import type { Ask, PermissionAnswer, PermissionMode } from '@tandem/client/node';
+import type { Ask, PermissionAnswer, PermissionMode, PermissionQuestion } from '@tandem/client/node';
 import { visibleText } from '../render/plain-text.ts';
+import { changeText } from './change-text.ts';
 import type { QuestionPlace } from './line-reader.ts';
 
 /** Puts what has to be asked before the person at the terminal, one question at a time. */
@@ -30,17 +31,18 @@ export function createQuestions(place: QuestionPlace, permission: PermissionMode
 
   const allow = async (text: string, rule: string | undefined, signal: AbortSignal): Promise<PermissionAnswer> => {
     if (signal.aborted) return 'no';
-    place.write(`\n${text}\n${rule === undefined ? '' : `  c and a allow: ${visibleText(rule)}\n`}`);
+    place.write(`\n${text}\n${rule === undefined ? '' : `  c and a allow by a rule: ${visibleText(rule)}\n`}`);
     const label =
       rule === undefined
-        ? 'Allow? y = yes, n = no: '
-        : 'Allow? y = once, n = no, c = in this conversation, a = always: ';
+        ? 'Allow? y = once, n = no: '
+        : 'Allow? y = once, n = no, c = until this ends, a = always here, ? = help: ';
     for (;;) {
       const word = (await place.readLine(label, signal))?.trim().toLowerCase();
       if (word === undefined || word === 'n' || word === 'no') return 'no';
       if (word === 'y' || word === 'yes') return 'once';
       if (rule !== undefined && (word === 'c' || word === 'conversation')) return 'conversation';
       if (rule !== undefined && (word === 'a' || word === 'always')) return 'always';
+      place.write(rule === undefined ? SHORT_HELP : `${SHORT_HELP}${ruleHelp(rule)}`);
     }
   };
 
@@ -85,7 +87,8 @@ export function createQuestions(place: QuestionPlace, permission: PermissionMode
       inTurn(() => {
         const { action, subject } = describeQuestion(question);
         const why = question.reason === undefined ? '' : `\n  (${visibleText(question.reason)})`;
-        return allow(`${visibleText(action)}:\n${indented(subject)}${why}`, question.rule, signal);
+        const change = question.kind === 'write' ? changeOf(question) : '';
+        return allow(`${visibleText(action)}:\n${indented(subject)}${change}${why}`, question.rule, signal);
       }),
     async answerQuery(query, { signal }) {
       if (query.case === 'askQuestionInteractionQuery' && query.value.args) {
@@ -106,6 +109,22 @@ export function createQuestions(place: QuestionPlace, permission: PermissionMode
       return refusal.case === undefined ? undefined : refusal;
     },
   };
+}
+
+/** What would be written, below the path. */
+function changeOf({ path = '', contents }: PermissionQuestion): string {
+  if (contents === undefined) return '\n  (no text, so it is not shown)';
+  const lines = changeText(path, contents);
+  return lines.length === 0 ? '\n  (nothing in it would change)' : `\n${indented(lines.join('\n'))}`;
+}
+
+const SHORT_HELP = '  y or yes: it is done this once. n or no: it is not, and the model is told.\n';
+
+function ruleHelp(rule: string): string {
+  return (
+    `  c or conversation: all that the rule "${visibleText(rule)}" covers is done without asking until this command ends.\n` +
+    '  a or always: the same in this folder from now on; the rule is kept in your permissions.json.\n'
+  );
 }
 
 function wordsOfQuery(query: Query): string {
