@@ -1,16 +1,11 @@
+import { textMessage } from '../packages/server/src/bridge/outbox.ts';
 import { messageFrame } from '../packages/server/src/stream/frame.ts';
-import { updateMessage } from '../packages/server/src/bridge/outbox.ts';
 
 /** Frames that one stream sends in one tick: what a fast model says between two looks at the socket. */
 export const FRAMES_PER_TICK = 64;
 /** One delta: about a token. */
 export const DELTA = ' token';
-export const FRAME_BYTES = messageFrame(
-  updateMessage({
-    case: 'textDelta',
-    value: { $typeName: 'agent.v1.TextDeltaUpdate', text: DELTA, isServerNotice: false },
-  }),
-).length;
+export const FRAME_BYTES = messageFrame(textMessage('textDelta', DELTA)).length;
 
 /** Frames of one stream; the same in all, so that the work of a repetition is the same whatever the number of streams. */
 export const framesOf = (streams: number): number =>

@@ -1,9 +1,8 @@
 /**
  * The server side of the downlink figure: the real listener, RunSSE handler, stream, downlink and frame writer. In place of a run,
- * a loop makes text deltas as a run does while its model streams: one message, one frame, one append for each, and a wait when the
+ * a loop makes text deltas as a run does while its model streams: one append, one frame for each, and a wait when the
  * reader does not keep up. The only thing left out is the model.
  */
-import { updateMessage } from '../packages/server/src/bridge/outbox.ts';
 import { systemClock } from '../packages/server/src/clock.ts';
 import { listen } from '../packages/server/src/http/listen.ts';
 import type { RouteContext } from '../packages/server/src/http/routes.ts';
@@ -17,12 +16,7 @@ const tick = () => new Promise<void>(resolve => setImmediate(resolve));
 async function speak(stream: Stream, frames: number): Promise<void> {
   for (let sent = 0; sent < frames;) {
     for (let i = 0; i < FRAMES_PER_TICK; i++, sent++) {
-      stream.append(
-        updateMessage({
-          case: 'textDelta',
-          value: { $typeName: 'agent.v1.TextDeltaUpdate', text: DELTA, isServerNotice: false },
-        }),
-      );
+      stream.appendText('textDelta', DELTA);
       const wait = stream.ready();
       if (wait) await wait;
     }

@@ -8,11 +8,14 @@ export interface Figure {
   readonly ours: readonly number[];
   /** The same work done by as little as can do it; absent where nothing comparable exists. */
   readonly limit?: { readonly what: string; readonly values: readonly number[] };
-  /** What the ratio (ours / limit) should reach; absent for figures that are only reported. */
-  readonly target?: { readonly atLeast: number } | { readonly atMost: number };
+  /** What the ratio (ours / limit) should reach, or ours itself; absent for figures that are only reported. */
+  readonly target?: Target;
   /** What else was seen, one line each: how busy the reader was, what the single steps took. */
   readonly notes?: readonly string[];
 }
+
+/** `atLeast` and `atMost` are of the ratio, `mostOurs` is in the figure's own unit. */
+export type Target = { readonly atLeast: number } | { readonly atMost: number } | { readonly mostOurs: number };
 
 /** The middle value and both ends. */
 export interface Spread {
@@ -35,9 +38,12 @@ export function ratioOf({ ours, limit }: Figure): Spread | undefined {
 
 /** Whether the target is met; undefined when there is none. */
 export function meetsTarget(figure: Figure): boolean | undefined {
+  const { target } = figure;
+  if (!target) return undefined;
+  if ('mostOurs' in target) return spreadOf(figure.ours).median <= target.mostOurs;
   const ratio = ratioOf(figure);
-  if (!ratio || !figure.target) return undefined;
-  return 'atLeast' in figure.target ? ratio.median >= figure.target.atLeast : ratio.median <= figure.target.atMost;
+  if (!ratio) return undefined;
+  return 'atLeast' in target ? ratio.median >= target.atLeast : ratio.median <= target.atMost;
 }
 
 const round = (value: number) =>
@@ -50,11 +56,12 @@ export function printFigure(figure: Figure): string {
   const lines = [name, `  ${workload}`, `  ours   ${spreadText(spreadOf(ours))} ${unit}`];
   if (limit) lines.push(`  limit  ${spreadText(spreadOf(limit.values))} ${unit}: ${limit.what}`);
   const ratio = ratioOf(figure);
-  if (ratio) {
-    const wanted =
-      target && ('atLeast' in target ? `, target at least ${target.atLeast}` : `, target at most ${target.atMost}`);
-    const verdict = target ? (meetsTarget(figure) ? ': reached' : ': MISSED') : '';
-    lines.push(`  ratio  ${spreadText(ratio)}${wanted ?? ''}${verdict}`);
-  }
+  if (ratio) lines.push(`  ratio  ${spreadText(ratio)}`);
+  if (target) lines.push(`  target ${targetText(target, unit)}: ${meetsTarget(figure) ? 'reached' : 'MISSED'}`);
   return [...lines, ...notes.map(note => `  ${note}`)].join('\n');
+}
+
+function targetText(target: Target, unit: string): string {
+  if ('mostOurs' in target) return `at most ${target.mostOurs} ${unit}`;
+  return 'atLeast' in target ? `a ratio of at least ${target.atLeast}` : `a ratio of at most ${target.atMost}`;
 }

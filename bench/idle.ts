@@ -67,6 +67,6 @@ export async function measureIdle(repetitions: number): Promise<Figure> {
     unit: 'KiB',
     ours,
     limit: { what: 'bare node:http with as many open responses', values: limit },
-    target: { atMost: 1.6 },
+    target: { atMost: 1.4 },
   };
 }

@@ -1,7 +1,7 @@
-import { fork, spawn } from 'node:child_process';
+import { execFileSync, fork, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -48,7 +48,7 @@ export function startWorker(file: string, args: readonly string[] = [], execArgv
   };
 }
 
-async function within<T>(work: Promise<T>, child: ChildProcess, what: string): Promise<T> {
+export async function within<T>(work: Promise<T>, child: ChildProcess, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} said nothing for ${ANSWER_MS / 1000} s`)), ANSWER_MS);
@@ -66,7 +66,7 @@ async function within<T>(work: Promise<T>, child: ChildProcess, what: string): P
   }
 }
 
-async function stopProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+export async function stopProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill(signal);
@@ -117,6 +117,26 @@ export async function serve(config: Record<string, unknown>, execArgv: readonly 
 export function residentBytes(pid: number): number {
   const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1]) * 1024;
+}
+
+/** CPU time that the threads of a process took so far, in milliseconds; to the nanosecond, unlike its ticks (Linux only). */
+export function cpuMs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.reduce((sum, id) => sum + threadNs(`/proc/${pid}/task/${id}/schedstat`), 0) / 1_000_000;
+}
+
+/** A thread that ended between the listing and the look has nothing to add. */
+function threadNs(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8').split(' ')[0]);
+  } catch {
+    return 0;
+  }
+}
+
+/** Keeps a process to one core, its threads included (Linux only). */
+export function pinToCore(pid: number, core: number): void {
+  execFileSync('taskset', ['--all-tasks', '--pid', '--cpu-list', String(core), String(pid)], { stdio: 'ignore' });
 }
 
 export const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));

@@ -1,31 +1,21 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Figure } from './figure.ts';
-import { serve } from './process.ts';
-
-async function startNothing(): Promise<number> {
-  const startedAt = performance.now();
-  await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit');
-  return performance.now() - startedAt;
-}
+import { measureStarts } from './start.ts';
 
 /** From the start of `tandem serve` to its listening line, against a Node that does nothing. */
-export async function measureStartUp(repetitions: number): Promise<Figure> {
-  const ours: number[] = [];
-  const limit: number[] = [];
-  for (let i = -1; i < repetitions; i++) {
-    const served = await serve({ providers: { demo: { type: 'demo' } } });
-    await served.stop();
-    const nothing = await startNothing();
-    if (i < 0) continue; // the first start fills the compile cache
-    ours.push(served.startMs);
-    limit.push(nothing);
-  }
-  return {
-    name: 'start-up',
-    workload: 'tandem serve with a config file, from spawn to the listening line, compile cache warm',
-    unit: 'ms',
-    ours,
-    limit: { what: 'node -e 0', values: limit },
+export function measureStartUp(repetitions: number): Promise<Figure[]> {
+  const args = (folder: string) => {
+    const file = join(folder, 'tandem.json');
+    const store = { url: `sqlite:${join(folder, 'tandem.db')}` };
+    writeFileSync(file, JSON.stringify({ store, providers: { demo: { type: 'demo' } } }));
+    return ['serve', '--port', '0', '--json', '--config', file];
   };
+  return measureStarts(
+    'start-up',
+    'tandem serve with a config file, from spawn to the listening line',
+    { args, until: 'line' },
+    { first: 15, second: 8 },
+    repetitions,
+  );
 }
