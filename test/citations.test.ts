@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   findCaseCitations,
-  findCaseFlaw,
-  findCaseRows,
   findCases,
   findHeadings,
   findProtocolCitations,
@@ -13,6 +11,7 @@ import {
   readSourceFiles,
   repository,
 } from './citations.ts';
+import { findCaseFlaws, findCaseRows, findCaseTests, findNameFlaws, laterWork, renderCaseTable } from './case-table.ts';
 import { requirement, requirements } from './requirements.ts';
 import type { RequirementId } from './requirements.ts';
 
@@ -86,28 +85,90 @@ describe('docs/decisions/cases.md', () => {
 
 describe('the table of cases', () => {
   const table = readFileSync(join(repository, 'docs/decisions/cases.md'), 'utf8');
-  const readText = (path: string): string | undefined => {
-    const file = join(repository, path);
-    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-  };
+  const rows = findCaseRows(table);
+  const tests = testFiles.flatMap(findCaseTests);
 
-  it('names for every case a test that is there, or the work it waits for', () => {
-    const rows = findCaseRows(table);
+  it('has a row of three columns for every case', () => {
     expect(rows.map(({ id }) => id)).toEqual(findCases(table));
-    expect(rows.flatMap(row => findCaseFlaw(row, readText) ?? [])).toEqual([]);
   });
 
-  it('is not believed when it names a file or a test that is not there, or nothing', () => {
-    const texts: Record<string, string> = { 'a.test.ts': "it('[R1-x] does what is right', …)" };
-    const flaw = (coveredBy: string) => findCaseFlaw({ id: 'T01', coveredBy }, path => texts[path]);
-    expect(flaw('a.test.ts, “does what is right”')).toBeUndefined();
-    expect(flaw('`a.test.ts`: does what is right')).toBeUndefined();
-    expect(flaw('later: summaries')).toBeUndefined();
-    expect(flaw('a.test.ts, “does what is wrong”')).toBe('T01: no test of a.test.ts is named “does what is wrong”');
-    expect(flaw('`a.test.ts`: does nothing')).toBe('T01: no test of a.test.ts is named “does nothing”');
-    expect(flaw('b.test.ts, “does what is right”')).toBe('T01 names b.test.ts, which is not there');
-    expect(flaw('–')).toBe('T01 names no test');
-    expect(flaw('later: some day')).toBe('T01 names no test');
+  it('is what the names of the tests give: npm run cases', () => {
+    expect(renderCaseTable(table, tests, laterWork)).toBe(table);
+  });
+
+  it('has for every case a test of its own, or the work it waits for', () => {
+    expect(findCaseFlaws(rows, tests, laterWork)).toEqual([]);
+  });
+
+  it('is named by tests of one case each, which it has', () => {
+    expect(findNameFlaws(testFiles, new Set(rows.map(({ id }) => id)))).toEqual([]);
+  });
+});
+
+describe('the names of tests of cases', () => {
+  const named = (text: string) => findCaseTests({ path: 'a.test.ts', text }).map(({ id, name }) => `${id}: ${name}`);
+  const flaws = (text: string) => findNameFlaws([{ path: 'a.test.ts', text }], new Set(['T01', 'F1']));
+  const table = [
+    '| id | what is right | covered by |',
+    '|---|---|---|',
+    '| T01 | A \\| b. | – |',
+    '| F1 | C. | x |',
+    '',
+  ];
+
+  it('open with the case and a colon, behind the requirements if there are any', () => {
+    expect(named("it('T01: does it', …)")).toEqual(['T01: does it']);
+    expect(named("test(\n  '[R16-a, §1-b] F1: does what\\'s right', …)")).toEqual(["F1: does what's right"]);
+    expect(named("it.each(ways)('T01: does it over %s', …); it.for`x`(`F1: ${a} does`, …)")).toEqual([
+      'T01: does it over %s',
+      'F1: ${a} does',
+    ]);
+    expect(named("it('does it (T01)', …); describe('T01: does it', …); expect('T01: a')")).toEqual([]);
+  });
+
+  it('do not count where the test is switched off', () => {
+    expect(named("it.skip('T01: does it', …); it.todo('T01: does it'); it.concurrent('F1: does', …)")).toEqual([
+      'F1: does',
+    ]);
+  });
+
+  it('hold one case, and one that the table has', () => {
+    expect(flaws("it('T01: does it', …); it('[R1-x] F1: does it', …)")).toEqual([]);
+    expect(flaws("it('T01, F1: does it', …)")).toEqual([
+      'a.test.ts: one test is named by T01, F1: give each a test of its own',
+    ]);
+    expect(flaws("it('T01: does it, as F1 does', …)")).toEqual([
+      'a.test.ts: the test of T01 names F1 too: give each a test of its own',
+    ]);
+    expect(flaws("it('T99: does it', …)")).toEqual(['a.test.ts: no row has the case T99']);
+  });
+
+  it('make the third column, next to the later work', () => {
+    const tests = findCaseTests({ path: 'a.test.ts', text: "it('T01: a | b', …); it('T01: c', …)" });
+    const written = renderCaseTable(table.join('\n'), tests, { F1: 'modes' });
+    expect(written.split('\n').slice(2)).toEqual([
+      '| T01 | A \\| b. | a.test.ts, “a \\| b”; a.test.ts, “c” |',
+      '| F1 | C. | later: modes |',
+      '',
+    ]);
+    expect(renderCaseTable(written, tests, { F1: 'modes' })).toBe(written);
+    expect(renderCaseTable(written, [], {}).split('\n').slice(2)).toEqual([
+      '| T01 | A \\| b. | |',
+      '| F1 | C. | |',
+      '',
+    ]);
+    expect(findCaseRows(renderCaseTable(written, [], {})).map(({ coveredBy }) => coveredBy)).toEqual(['', '']);
+  });
+
+  it('leave no case with neither or with both', () => {
+    const tests = findCaseTests({ path: 'a.test.ts', text: "it('T01: a', …)" });
+    const rows = findCaseRows(table.join('\n'));
+    expect(findCaseFlaws(rows, tests, { F1: 'modes' })).toEqual([]);
+    expect(findCaseFlaws(rows, tests, {})).toEqual(['F1 has neither a test nor later work']);
+    expect(findCaseFlaws(rows, tests, { F1: 'modes', T01: 'modes', T02: 'tools' })).toEqual([
+      'T01 has a test: take it out of the later work',
+      'T02 is later work, and no row',
+    ]);
   });
 });
 

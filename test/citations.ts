@@ -71,43 +71,6 @@ export function findCases(markdown: string): string[] {
   return [...markdown.matchAll(/^\| ([A-Z]\d+) +\|/gm)].map(match => match[1]!);
 }
 
-/** A row of the table of cases, and what it says covers it. */
-export type CaseRow = { readonly id: string; readonly coveredBy: string };
-
-/** The rows of a table of cases with three columns: id, what is right, covered by. */
-export function findCaseRows(markdown: string): CaseRow[] {
-  return [...markdown.matchAll(/^\| ([A-Z]\d+) +\| .* \| (.*) \|$/gm)].map(match => ({
-    id: match[1]!,
-    coveredBy: match[2]!.trim(),
-  }));
-}
-
-/** Work that a case may wait for. */
-const laterWork = /^later: (?:modes|subagents|summaries|other providers|tools|client|operating)$/;
-
-/**
- * What is wrong with what a row says of its test: a test file is named that is there, and each quoted name, or without one the text
- * behind the colon, stands in it; or the row waits for later work. Undefined when nothing is.
- */
-export function findCaseFlaw(
-  { id, coveredBy }: CaseRow,
-  readText: (path: string) => string | undefined,
-): string | undefined {
-  if (laterWork.test(coveredBy)) return undefined;
-  const files = [...coveredBy.matchAll(/[\w./-]+\.ts\b/g)].map(([path]) => path);
-  if (files.length === 0) return `${id} names no test`;
-  const texts = files.map(path => readText(path));
-  const missing = files.find((_, at) => texts[at] === undefined);
-  if (missing !== undefined) return `${id} names ${missing}, which is not there`;
-  const quoted = [...coveredBy.matchAll(/“([^”]+)”/g)].map(([, name]) => name!);
-  const told = coveredBy.replace(/^.*?\.ts`?: /, '').replace(/ \(both transports\)$/, '');
-  const names = quoted.length > 0 ? quoted : told.split('; ');
-  const unknown = names.find(
-    name => !texts.some(text => text!.includes(name) || text!.includes(name.replaceAll("'", "\\'"))),
-  );
-  return unknown === undefined ? undefined : `${id}: no test of ${files.join(', ')} is named “${unknown}”`;
-}
-
 /** Citations that nothing answers, sorted, one line each: what is cited, then `in` and the path. */
 export function listUnanswered(citations: readonly Citation[], known: ReadonlySet<string>): string[] {
   const lines = citations.filter(({ cited }) => !known.has(cited)).map(({ cited, path }) => `${cited} in ${path}`);

@@ -1,6 +1,7 @@
 import { badInput } from './requirements/bad-input.ts';
 import { blobs } from './requirements/blobs.ts';
 import { client } from './requirements/client.ts';
+import { command } from './requirements/command.ts';
 import { conversation } from './requirements/conversation.ts';
 import { done } from './requirements/done.ts';
 import { ends } from './requirements/ends.ts';
@@ -8,9 +9,12 @@ import { exec } from './requirements/exec.ts';
 import { framing } from './requirements/framing.ts';
 import { liveness } from './requirements/liveness.ts';
 import { operating } from './requirements/operating.ts';
+import { models } from './requirements/models.ts';
 import { order } from './requirements/order.ts';
+import { providers } from './requirements/providers.ts';
 import { tools } from './requirements/tools.ts';
 import { turn } from './requirements/turn.ts';
+import { ways } from './requirements/ways.ts';
 
 /**
  * The ledger of promises: everything this repository says an observer can rely on, one entry a promise.
@@ -21,6 +25,7 @@ import { turn } from './requirements/turn.ts';
  */
 export const requirements = [
   ...framing,
+  ...ways,
   ...order,
   ...liveness,
   ...turn,
@@ -28,9 +33,12 @@ export const requirements = [
   ...blobs,
   ...conversation,
   ...client,
+  ...command,
   ...ends,
   ...tools,
+  ...models,
   ...operating,
+  ...providers,
   ...badInput,
   ...done,
 ] as const;

@@ -4,6 +4,7 @@ import { EnvelopeReader, decodeEndStream } from '@tandem/protocol';
 import { AgentClientMessageSchema, AgentServerMessageSchema } from '@tandem/protocol/agent';
 import type { AgentServerMessage } from '@tandem/protocol/agent';
 import type { FrameSink } from '../../packages/server/src/stream/downlink.ts';
+import { splitFrames } from '../../packages/server/src/stream/frame-bytes.ts';
 import type { ServerProcess } from './server-process.ts';
 import { StreamWatch } from './stream-watch.ts';
 
@@ -92,7 +93,7 @@ export class Attempt {
         if (!this.server.isAlive) return true;
         // nobody is there any more, and the network has not told the server: it writes into the void
         if (this.outcome === 'given-up') written();
-        else if (isOpen) this.batches.push({ frames, written });
+        else if (isOpen) this.batches.push({ frames: splitFrames(frames), written });
         return true;
       },
       end() {},

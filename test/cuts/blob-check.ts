@@ -1,5 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { blobKey, collectBlobLinks, isBlobId, messageSchemas } from '@tandem/protocol';
+import { blobKey, collectBlobLinks, isBlobId } from '@tandem/protocol';
+import { messageSchemas } from '@tandem/protocol/schema';
 import type { BlobLink } from '@tandem/protocol';
 import { ConversationStateStructureSchema } from '@tandem/protocol/agent';
 import type { ConversationStateStructure } from '@tandem/protocol/agent';

@@ -1,5 +1,6 @@
 import { FLAG_END_STREAM } from '@tandem/protocol';
 import { KvBridge } from '../../packages/server/src/bridge/kv.ts';
+import { splitFrames } from '../../packages/server/src/stream/frame-bytes.ts';
 import type { FrameSink } from '../../packages/server/src/stream/downlink.ts';
 import type { Store } from '../../packages/server/src/store/port.ts';
 
@@ -17,7 +18,7 @@ export interface Plant {
 
 /** Puts frames in place of each frame that goes to the client. */
 const rewriting = (sink: FrameSink, rewrite: (frame: Uint8Array) => Uint8Array[]): FrameSink => ({
-  write: (frames, written) => sink.write(frames.flatMap(rewrite), written),
+  write: (frames, written) => sink.write(splitFrames(frames).flatMap(rewrite), written),
   end: () => sink.end(),
   drop: () => sink.drop(),
   onDrain: call => sink.onDrain(call),
@@ -79,7 +80,7 @@ export const plants: Readonly<Record<string, Plant>> = {
   },
   'a rewritten beginning': {
     caught: /of a model call is not the one that it was/,
-    needsCut: false,
+    needsCut: true,
     store: store => ({
       ...store,
       blobs: {

@@ -11,6 +11,8 @@ const SECOND_WITHIN = 24;
 
 /** The conversations played uncut, by name. @throws Error when one of them does not hold by itself. */
 export async function playUncut(): Promise<Map<string, Played>> {
+  // the server loads much of itself with its first run, and the clock of that play runs on meanwhile: it does not count
+  for (const conversation of conversations.values()) await play(conversation);
   const uncut = new Map<string, Played>();
   for (const [name, conversation] of conversations) {
     const played = await play(conversation);

@@ -124,6 +124,7 @@ export class ServerProcess {
         runs: (scope, conversationId) => read(() => ledger.runs(scope, conversationId)),
       },
       conversations: store.conversations,
+      usage: store.usage,
       close: () => Promise.resolve(),
     };
   }

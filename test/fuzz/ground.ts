@@ -9,6 +9,7 @@ import type { Store } from '../../packages/server/src/store/port.ts';
 import { openSqliteStore } from '../../packages/server/src/store/sqlite/store.ts';
 import type { FrameSink } from '../../packages/server/src/stream/downlink.ts';
 import type { Frame } from '../../packages/server/src/stream/frame.ts';
+import { splitFrames } from '../../packages/server/src/stream/frame-bytes.ts';
 import { Registry } from '../../packages/server/src/stream/registry.ts';
 import { readRequestHeaders } from '../../packages/server/src/stream/request-headers.ts';
 import { countedIdentity } from '../support/counted-identity.ts';
@@ -155,7 +156,7 @@ function playLife(
   const frames: Frame[] = [];
   const sink: FrameSink = {
     write(more, written) {
-      frames.push(...more);
+      frames.push(...splitFrames(more));
       written();
       return true;
     },

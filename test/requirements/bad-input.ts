@@ -134,4 +134,46 @@ export const badInput = [
     covers: 'server',
     says: "A client that leaves at any frame costs nothing but its run, and the run's memory comes back.",
   },
+  {
+    id: 'bad-file-to-read',
+    source: '§10.2',
+    covers: 'client',
+    says: 'A folder, a device, a pipe, an endless, huge, vanished or unreadable file is refused with the reason, and nothing hangs.',
+  },
+  {
+    id: 'bad-file-not-utf8',
+    source: 'R31',
+    covers: 'client',
+    says: 'A text file in another encoding is read as text, and what was not changed is written back byte for byte.',
+  },
+  {
+    id: 'bad-file-changed',
+    source: 'R31',
+    covers: 'client',
+    says: 'An edit of a file that has changed since it was read is refused and changes nothing.',
+  },
+  {
+    id: 'bad-disk-full',
+    source: '§10.2',
+    covers: 'client',
+    says: 'A full disk gives no_space, leaves the former file whole and nothing beside it.',
+  },
+  {
+    id: 'bad-write-outside',
+    source: 'product',
+    covers: 'client',
+    says: 'Neither dots, absolute paths, links, links to nothing nor linked parent folders lead a write or a delete out of the workspace.',
+  },
+  {
+    id: 'bad-workspace-gone',
+    source: '§10.2',
+    covers: 'client',
+    says: 'When the workspace vanishes under a run, each tool answers with an error of its own.',
+  },
+  {
+    id: 'bad-permissions-file',
+    source: 'product',
+    covers: 'client',
+    says: 'A permissions file with a slip of a key, a rule that is none or no JSON is refused in a sentence with exit code 2; other unknown keys are told and kept.',
+  },
 ] as const satisfies readonly Requirement[];

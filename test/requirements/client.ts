@@ -87,16 +87,58 @@ export const client = [
     says: 'Commands that an administrator denies do not run in any mode.',
   },
   {
+    id: 'product-browser-bundle',
+    source: 'product',
+    covers: 'client',
+    says: 'The SDK is bundled for a web page without anything that only Node has.',
+  },
+  {
+    id: 'product-browser-refused',
+    source: 'product',
+    covers: 'server',
+    says: 'A page of an origin that is not listed reaches nothing, with a preflight or without one.',
+  },
+  {
+    id: 'product-browser-turn',
+    source: 'product',
+    covers: 'client',
+    says: 'In a browser a page of a listed origin sees an answer piece by piece, answers tools by its own executors and cancels.',
+  },
+  {
     id: 'product-fetch-private',
     source: 'product',
     covers: 'client',
     says: 'In auto mode no loopback or private address is fetched unless a rule names it.',
   },
   {
+    id: 'product-refused-without-output',
+    source: 'product',
+    covers: 'client',
+    says: 'A run that has shown nothing ends once the connection was refused three times in a row; one that has goes on for its four minutes.',
+  },
+  {
+    id: 'product-no-executors',
+    source: 'product',
+    covers: 'client',
+    says: 'A client is made without executors, and then can do nothing for a server.',
+  },
+  {
     id: 'product-permission-rules',
     source: 'product',
     covers: 'client',
     says: 'Rules of the project and the person decide what is allowed, asked and denied, by tool, path, command, host and MCP tool.',
+  },
+  {
+    id: 'product-permission-read-deny',
+    source: 'product',
+    covers: 'client',
+    says: 'A rule against reading holds for every way to a file: by name, by link, in a search, a list, a difference, and by a harmless command.',
+  },
+  {
+    id: 'R1-client-beside-upload',
+    source: 'R1',
+    covers: 'client',
+    says: 'Over HTTP/2 the client opens new streams beside many megabytes that wait to go up.',
   },
   {
     id: '§10.2-allowlist-precheck',

@@ -15,6 +15,12 @@ export const exec = [
     says: 'read_args gives read_result with content, total_lines and file_size of the whole file.',
   },
   {
+    id: '§10.2-read-pdf',
+    source: '§10.2',
+    covers: 'client',
+    says: 'A PDF is read as its text; one without text, or that cannot be opened, is refused with the reason, and text never overwrites it.',
+  },
+  {
     id: '§10.2-read-range',
     source: '§10.2',
     covers: 'client',

@@ -81,6 +81,30 @@ export const operating = [
     says: 'An unknown key and an unset ${NAME} in the config are refused with their path.',
   },
   {
+    id: 'bad-config-variable-unquoted',
+    source: 'product',
+    covers: 'server',
+    says: 'A ${NAME} without quotes inside { } or [ ] of a YAML config is refused with its place and the quotes that it needs.',
+  },
+  {
+    id: 'bad-config-empty',
+    source: 'product',
+    covers: 'server',
+    says: 'A config file that says nothing is told of in a notice, and providers come from the environment.',
+  },
+  {
+    id: 'bad-log-level',
+    source: 'product',
+    covers: 'server',
+    says: 'A LOG_LEVEL that is none is refused at start with exit code 2 and the levels that there are.',
+  },
+  {
+    id: 'product-store-private',
+    source: 'product',
+    covers: 'server',
+    says: "The store's files can be read by their owner alone from the moment at which they are made; one that others can read is told of by doctor.",
+  },
+  {
     id: 'product-model-ids',
     source: 'product',
     covers: 'server',
@@ -181,5 +205,11 @@ export const operating = [
     source: 'T22',
     covers: 'server',
     says: 'Sockets reset in mid-run leave the process alive.',
+  },
+  {
+    id: 'product-store-collected',
+    source: 'product',
+    covers: 'client',
+    says: 'Blobs that no conversation reaches are removed: at most once a day after a run, or when asked, and never one that another process is about to need.',
   },
 ] as const satisfies readonly Requirement[];

@@ -81,7 +81,7 @@ describe.each(transports)('the barrier before a checkpoint over %s', transport =
     expect(peer.faults).toEqual([]);
   });
 
-  it('[R42-failed-set-ends-run] ends the run when the client refuses a blob, and leaves the last checkpoint whole', async () => {
+  it('[R42-failed-set-ends-run] F59: a run ends when the client refuses a blob, and leaves the last checkpoint whole', async () => {
     house.say({ calls: [READ] }, { text: 'never said' });
     let refused: string | undefined;
     const peer = house.peer({
@@ -167,7 +167,6 @@ describe('blobs', () => {
     expect(reachableBlobs(peer.state, peer.blobs).missing).toEqual([]);
   });
 
-  // K02
   it('[R41-hash-verified] are attributed by the number alone, and data of another hash is not used', async () => {
     const before = await twoTurns(house);
     await withFreshHouse(async stranger => {
@@ -207,7 +206,6 @@ describe('blobs', () => {
     });
   });
 
-  // K01
   it('[R41-empty-is-missing] takes an empty result as not found, except for the hash of nothing', async () => {
     const before = await twoTurns(house);
     const gone = before.state.rootPromptMessagesJson[1]!;
@@ -278,8 +276,7 @@ describe('blobs', () => {
     });
   });
 
-  // F47
-  it('[R44-parts-fetched] completes a context that comes as references from its four blobs and what is inline', async () => {
+  it('[R44-parts-fetched] F47: completes a context that comes as references from its four blobs and what is inline', async () => {
     const parts = {
       rules: toBinary(
         RequestContextRulesPartSchema,

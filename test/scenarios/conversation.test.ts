@@ -93,7 +93,6 @@ describe('the state of a conversation', () => {
     }
   });
 
-  // X14
   it('[R45-client-state-decides] is what the client brings: an older one rolls back, and a server that never saw it goes on from it', async () => {
     const first = await turnWithRead('one');
     const second = await turnWithRead('two', first.next(), { conversationState: first.state });
@@ -133,7 +132,6 @@ describe('the state of a conversation', () => {
     expect(last!.content).toEqual([{ type: 'text', text: 'answer to one' }]);
   });
 
-  // K12
   it('[R46-reads-older-forms] reads input, output, mimeType and bare images of others, and keeps parts that it does not know', async () => {
     const image = Buffer.from('89504e470d0a1a0a', 'hex').toString('base64');
     const foreign = [
@@ -216,7 +214,7 @@ describe('the state of a conversation', () => {
     expect(first.fault).toBeUndefined();
     requests.push(...house.requests);
     expect(requests).toHaveLength(4);
-    // F67: what is new of the workspace is told at the tail; what was said of it before stays where it is
+    // what is new of the workspace is told at the tail; what was said of it before stays where it is
     house.say({ calls: [READ] }, { text: 'again' });
     const second = first.next();
     second.workspace.context = { conversationNotesListing: 'notes.md' };
@@ -297,7 +295,7 @@ describe('the state of a conversation', () => {
     }
   });
 
-  it('[K07-orphans-repaired] gives a valid request from calls without results and results without calls', async () => {
+  it('[K07-orphans-repaired] K07: gives a valid request from calls without results and results without calls', async () => {
     const broken = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'look' },

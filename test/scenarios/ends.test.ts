@@ -39,7 +39,6 @@ describe.each(transports)('the end of a run over %s', transport => {
     endsOnce(peer);
   });
 
-  // F64
   it('[R53-cancel-sequence, R53-one-end-stream] is the code canceled without turn_ended when the client cancels, even twice', async () => {
     house.say({ events: [{ text: 'once upon' }, { hang: true }] });
     const peer = house.peer();
@@ -89,7 +88,6 @@ describe('a failure', () => {
     return peer.fault;
   };
 
-  // F88, F89
   it.each<[string, Answer[], object, object]>([
     ['a refused request', [{ status: { code: 400 } }], {}, { code: 'failed_precondition', retryable: false }],
     [
@@ -178,7 +176,6 @@ describe('a failure', () => {
     },
   );
 
-  // F100
   it('[R55-unknown-model] by an unknown model names what was asked for and what is near, and asks no provider', async () => {
     const told = await fail([], { requestedModel: { modelId: 'tset-model' } });
     expect(told).toMatchObject({ code: 'invalid_argument', error: Kind.BAD_MODEL_NAME, retryable: false });
@@ -187,12 +184,11 @@ describe('a failure', () => {
     expect(house.requests).toEqual([]);
   });
 
-  // C02
   it.each<[string, Answer]>([
     ['a status', { status: { code: 400, body: { error: { message: 'too big', code: 'context_length_exceeded' } } } }],
     ['its words', { status: { code: 400, message: "This model's maximum context length is 8192 tokens" } }],
     ['an event', { events: [{ error: { message: 'too big', code: 'context_length_exceeded' } }] }],
-  ])('[R55-too-long] by a context too long for the model is told by %s', async (_how, answer) => {
+  ])('[R55-too-long] C02: a context too long for the model is told by %s', async (_how, answer) => {
     expect(await fail([answer])).toMatchObject({
       code: 'invalid_argument',
       error: Kind.CONVERSATION_TOO_LONG,
@@ -220,7 +216,6 @@ describe('how a model call ends', () => {
     expect([peer.text, peer.fault, house.requests.length]).toEqual(['that is it', undefined, 1]);
   });
 
-  // X14
   it('[R57-stop-empty] by stop without anything is tried once more, and then is an error', async () => {
     const second = await turn({ finish: 'stop' }, { text: 'now then' });
     expect([second.text, second.fault, house.requests.length]).toEqual(['now then', undefined, 2]);
@@ -243,7 +238,7 @@ describe('how a model call ends', () => {
       expect(text).toMatch(says);
       expect(text).toContain('"required":["path"]');
       expect(resultOf(cardsOf(peer)[0]!)?.case).toBe('error');
-      // P16: what stands in the history is valid JSON
+      // what stands in the history is valid JSON
       const stored = house.requests[1]!.body.messages.find(message => message.tool_calls)!.tool_calls![0]!.function
         .arguments;
       expect(() => JSON.parse(stored)).not.toThrow();
@@ -261,14 +256,12 @@ describe('how a model call ends', () => {
     expect([mended.text, mended.fault]).toEqual(['at last', undefined]);
   });
 
-  // P12
   it.each(['', '{}', '  '])('with the arguments %j takes them for {}', async args => {
     const peer = await turn({ calls: [{ name: 'Ls', args }] }, { text: 'so' });
     expect(toolTexts(house.requests[1]!.body)[0]).toMatch(/^Error: Invalid arguments for Ls.*path/s);
     expect(peer.text).toBe('so');
   });
 
-  // P14
   it('[R57-length-with-calls] by length amid calls runs nothing, says that the output was cut, and goes on once', async () => {
     const cut: Answer = { calls: [READ, { name: 'Write', args: '{"path":"b.txt","contents":"hal' }], finish: 'length' };
     const peer = await turn(cut, { text: 'shorter now' });
@@ -293,30 +286,30 @@ describe('how a model call ends', () => {
     expect(notices(peer)).toEqual([expect.stringMatching(/cut by the output limit/)]);
     expect(house.requests).toHaveLength(2);
     expect(textsOf(house.requests[1]!.body, 'assistant')).toEqual(['one two']);
-    // F70
     expect(house.requests[1]!.body.messages.at(-1)?.role).toBe('user');
   });
 
-  // F92
   it.each<[string, Answer]>([
     ['a content filter', { calls: [READ], finish: 'content_filter' }],
     ['a refusal', { events: [{ call: { name: 'Read', args: '{"path":"a.txt"}' } }, { finish: 'refusal' }] }],
-  ])('[R57-refusal] by %s runs nothing, is not tried again and ends the turn with a notice', async (_what, answer) => {
-    const peer = await turn(answer);
-    expect(asked(peer)).toEqual([]);
-    expect(peer.fault).toBeUndefined();
-    expect(notices(peer)).toHaveLength(1);
-    expect(house.requests).toHaveLength(1);
-    expect(peer.updates('turnEnded')[0]!.outputTokens).toBe(10n);
-    for (const card of cardsOf(peer)) expect(card.completed).toHaveLength(1);
-  });
+  ])(
+    '[R57-refusal] F92: %s runs nothing, is not tried again and ends the turn with a notice',
+    async (_what, answer) => {
+      const peer = await turn(answer);
+      expect(asked(peer)).toEqual([]);
+      expect(peer.fault).toBeUndefined();
+      expect(notices(peer)).toHaveLength(1);
+      expect(house.requests).toHaveLength(1);
+      expect(peer.updates('turnEnded')[0]!.outputTokens).toBe(10n);
+      for (const card of cardsOf(peer)) expect(card.completed).toHaveLength(1);
+    },
+  );
 
   it('[R57-refusal] by a content filter after text leaves the text and needs no notice', async () => {
     const peer = await turn({ text: 'I would rather not.', finish: 'content_filter' });
     expect([peer.text, notices(peer), peer.fault]).toEqual(['I would rather not.', [], undefined]);
   });
 
-  // F91
   it('[R57-no-reason] without a reason fails the run, and its text is shown but not stored', async () => {
     const peer = await turn({ text: 'and then', finish: null, done: false });
     expect(peer.text).toBe('and then');

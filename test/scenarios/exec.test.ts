@@ -116,19 +116,20 @@ describe('an answer to an exec', () => {
     isFine(peer);
   });
 
-  // X04
   it.each([
     ['a result without a branch', { case: 'readResult' as const, value: {} }],
     ['nothing at all', { case: undefined }],
-  ])('[R28-unset-is-tool-error] that holds %s is a tool error and no empty success', async (_what, answer) => {
-    const { peer, text, result } = await readWith(exec => exec.reply(answer));
-    expect(text).toMatch(/^Error: .*malformed/);
-    expect(result?.case).toBe('error');
-    isFine(peer);
-  });
+  ])(
+    '[R28-unset-is-tool-error] X04: an answer that holds %s is a tool error and no empty success',
+    async (_what, answer) => {
+      const { peer, text, result } = await readWith(exec => exec.reply(answer));
+      expect(text).toMatch(/^Error: .*malformed/);
+      expect(result?.case).toBe('error');
+      isFine(peer);
+    },
+  );
 
-  // F11
-  it('[R29-stream-close-is-no-result] may follow its stream_close', async () => {
+  it('[R29-stream-close-is-no-result] F11: a result may follow its stream_close', async () => {
     const { peer, text } = await readWith(async exec => {
       await exec.close();
       await exec.reply(content('still here'));
@@ -137,10 +138,11 @@ describe('an answer to an exec', () => {
     isFine(peer);
   });
 
-  // F14, X24
-  it('[R29-unknown-id-ignored] to nobody, or to a call that has its result, is ignored and the run goes on', async () => {
+  it('[R29-unknown-id-ignored] F14: an answer to nobody, or to a call that has its result, is ignored and the run goes on', async () => {
     const { peer, text } = await readWith(async (exec, client) => {
       await client.send({ case: 'execClientMessage', value: { id: 4_000_000_000, message: content('for nobody') } });
+      await client.send({ case: 'interactionResponse', value: { id: 4_000_000_000 } });
+      await client.send({ case: 'kvClientMessage', value: { id: 4_000_000_000 } });
       await exec.reply(content('the first'));
       await exec.reply(content('the second'));
       await exec.throw('too late');
@@ -165,7 +167,6 @@ describe('an answer to an exec', () => {
     isFine(peer);
   });
 
-  // X02
   it('[R35-throw-means-unavailable] by throw of a client without such hands tells the model that the tool is not available', async () => {
     const { peer, text, result } = await readWith(exec => exec.throw('No handler registered for readArgs'));
     expect(text).toMatch(/^Error: .*not available/);
@@ -213,8 +214,7 @@ describe('a command', () => {
   const exit = (more: object = {}) => ({ case: 'exit', value: { code: 0, ...more } });
   const stdout = (data: string) => ({ case: 'stdout', value: { data } });
 
-  // F37
-  it('[R30-shell-args] goes out with its times, the background and closed input', async () => {
+  it('[R30-shell-args] F37: a command goes out with its times, the background and closed input', async () => {
     const { asked, card } = await run({ command: 'npm test' }, [exit()]);
     expect(asked).toMatchObject({
       command: 'npm test',
@@ -254,7 +254,6 @@ describe('a command', () => {
     expect(resultOf(card)?.value.outputLocation).toMatchObject({ filePath });
   });
 
-  // F41
   it('[R34-head-and-tail] with large output reaches the model as head and tail, and its card keeps all', async () => {
     const lines = Array.from({ length: 20_000 }, (_, at) => `line ${at}\n`);
     const whole = lines.join('');
@@ -269,7 +268,6 @@ describe('a command', () => {
     expect(resultOf(card)?.value.stdout).toBe(whole);
   });
 
-  // X27, X19
   it('[R34-no-output] without output says so, and a failure reaches the provider marked as an error', async () => {
     expect((await run({ command: 'true' }, [exit()])).text).toBe('(no output)\nExit code: 0');
     const failed = await run({ command: 'false' }, [exit({ code: 3 })]);
@@ -427,8 +425,7 @@ describe('waiting on a clock that stands', () => {
     isFine(peer);
   });
 
-  // F40
-  it('[R30-close-before-exit] calls a command unknown whose stream closed before its exit, and never successful', async () => {
+  it('[R30-close-before-exit] F40: calls a command unknown whose stream closed before its exit, and never successful', async () => {
     house.say({ calls: [{ name: 'Shell', args: { command: 'cd /gone && ls' } }] }, THEN);
     const peer = house.peer({
       on: {

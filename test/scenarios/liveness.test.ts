@@ -88,7 +88,7 @@ describe.each(transports)('liveness over %s', transport => {
     expect((await peer.finish()).text).toBe('at last');
   });
 
-  it('[R16-heartbeat-5s] beats while a tool runs, and while a blob is not acknowledged', async () => {
+  it('[R16-heartbeat-5s] F8: beats while a tool runs, and while a blob is not acknowledged', async () => {
     answers = [{ calls: [READ] }];
     const asked = Promise.withResolvers<AskedExec>();
     const peer = newPeer({ on: { readArgs: exec => asked.resolve(exec) } });
@@ -178,7 +178,7 @@ describe.each(transports)('liveness over %s', transport => {
     expect((await peer.finish()).text).toBe('done');
   });
 
-  it('[R19-reader-gone-cancels] cancels a run that nobody reads once the grace is over, and aborts its provider (F1)', async () => {
+  it('[R19-reader-gone-cancels] F1: cancels a run that nobody reads once the grace is over, and aborts its provider', async () => {
     answers = [{ gate, text: 'nobody hears this' }];
     const peer = newPeer();
     await peer.open();
@@ -252,7 +252,7 @@ describe.each(transports)('liveness over %s', transport => {
     expect([peer.fault, peer.faults]).toEqual([undefined, []]);
   });
 
-  it('[R19-newest-reader-owns, F7-late-close-harmless] gives the stream to the latest reader and lets go of the one before', async () => {
+  it('[R19-newest-reader-owns, F7-late-close-harmless] F7: gives the stream to the latest reader and lets go of the one before', async () => {
     answers = [{ events: [{ text: 'for the first ' }, { gate }, { text: 'for the second' }] }];
     const peer = newPeer();
     await peer.open();

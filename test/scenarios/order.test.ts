@@ -92,7 +92,7 @@ describe.each(transports)('order over %s', transport => {
     }
   });
 
-  it('[R11-duplicate-dropped, bad-seqno-duplicate] acknowledges an append that comes again, and acts on the first alone (X24)', async () => {
+  it('[R11-duplicate-dropped, bad-seqno-duplicate] X24: acknowledges an append that comes again, and acts on the first alone', async () => {
     answers = [{ calls: [read()] }];
     const before = provider.requests.length;
     const peer = newPeer();
@@ -180,7 +180,7 @@ describe.each(transports)('order over %s', transport => {
     expect(peer.fault!.detail).toContain(peer.requestId);
   });
 
-  it('[F4-followers-wait] holds what overtakes the run request until it is there', async () => {
+  it('[F4-followers-wait] F4: holds what overtakes the run request until it is there', async () => {
     const peer = newPeer({ firstSeqno: 1 });
     await peer.open();
     await peer.send({ case: 'kvClientMessage', value: { id: 900, message: { case: 'setBlobResult', value: {} } } });
@@ -196,7 +196,7 @@ describe.each(transports)('order over %s', transport => {
     expect([peer.fault, peer.text]).toEqual([undefined, 'done']);
   });
 
-  it('[R13-request-id-again] starts a new run under a request id whose run is over, numbered from 0 (F2)', async () => {
+  it('[R13-request-id-again] F2: starts a new run under a request id whose run is over, numbered from 0', async () => {
     const first = await newPeer().turn('first');
     answers = [{ text: 'second answer' }];
     const again = first.next({ requestId: first.requestId });
@@ -207,7 +207,7 @@ describe.each(transports)('order over %s', transport => {
     expect([again.fault, again.text]).toEqual([undefined, 'second answer']);
   });
 
-  it('[R13-old-generation-dropped] keeps late events of a run away from the next run of the same request id (F23)', async () => {
+  it('[R13-old-generation-dropped] F23: keeps late events of a run away from the next run of the same request id', async () => {
     const gate = `old-${transport}`;
     answers = [{ gate, text: 'old words' }, { text: 'new words' }];
     const old = newPeer();
@@ -238,7 +238,7 @@ describe.each(transports)('order over %s', transport => {
     expect(execs.filter(id => blobs.includes(id)).length).toBeGreaterThan(0);
   });
 
-  it('[R14-zero-is-valid] gives an answer with id 0 to nobody but the question with that number', async () => {
+  it('[R14-zero-is-valid] F13: gives an answer with id 0 to nobody but the question with that number', async () => {
     const before = provider.requests.length;
     const peer = newPeer();
     const exec = await untilRead(peer);
@@ -276,7 +276,7 @@ describe.each(transports)('order over %s', transport => {
     expect((await newPeer().turn('again')).text).toBe('done');
   });
 
-  it('[F13-early-results] brings the answers of parallel execs to their own calls, in whatever order they come', async () => {
+  it('[F13-early-results] F13: brings the answers of parallel execs to their own calls, in whatever order they come', async () => {
     answers = [{ calls: [read('a.txt'), read('b.txt'), read('c.txt')] }];
     const before = provider.requests.length;
     const peer = newPeer({ workspace: new Workspace({ 'a.txt': 'alpha', 'b.txt': 'beta', 'c.txt': 'gamma' }) });

@@ -27,7 +27,6 @@ describe('a provider that fails before its first output', () => {
     house.clock.advance(ms);
   };
 
-  // P26, P27
   it('[R56-retry-before-output] is asked again, whether it answers a status, cuts the connection or reports an overload inside a 200', async () => {
     house.say(
       { status: { code: 503 } },
@@ -45,8 +44,8 @@ describe('a provider that fails before its first output', () => {
     expect(new Set(house.requests.map(request => request.text)).size).toBe(1);
   });
 
-  it.each([408, 409, 425, 429, 500, 502, 504, 529])(
-    '[R56-retry-before-output] is asked again after it answered %i',
+  it.each([408, 409, 425, 429, 500, 502, 503, 504, 529])(
+    '[R56-retry-before-output] P26: a provider is asked again after it answered %i',
     async code => {
       house.say({ status: { code } }, { text: 'here' });
       const peer = await start();
@@ -90,7 +89,6 @@ describe('a provider that fails after output', () => {
   });
   afterAll(() => house.close());
 
-  // P27, F91
   it.each([
     ['resets the connection', { reset: true as const }],
     ['reports an overload', { error: { message: 'busy', type: 'overloaded_error' } }],
@@ -111,7 +109,7 @@ describe('what a provider sends', () => {
   });
   afterAll(() => house.close());
 
-  it('[F95-error-bodies-bounded] is read no further than a bound when it is an error', async () => {
+  it('[F95-error-bodies-bounded] F95: an error body is read no further than a bound', async () => {
     const body = `${'it went wrong. '.repeat(100)}${'x'.repeat(32 * 1024 * 1024)}`;
     house.say({ status: { code: 400, body } });
     const peer = await house.peer().turn('hi');
@@ -144,13 +142,13 @@ describe('what a provider sends', () => {
     ],
     ['no [DONE]', `data: ${chunk({ content: 'hello' })}\n\ndata: ${chunk({}, 'stop')}\n\n`],
     ['no empty line at its end', `data: ${chunk({ content: 'hello' })}\n\ndata: ${chunk({}, 'stop')}`],
-  ])('[P31-lenient-sse] is understood with %s', async (_what, raw) => {
+  ])('[P31-lenient-sse] P31: a stream is understood with %s', async (_what, raw) => {
     house.say({ events: [{ raw }], finish: null, usage: null, done: false });
     const peer = await house.peer().turn('hi');
     expect([peer.text, peer.fault]).toEqual(['hello', undefined]);
   });
 
-  it('[P31-lenient-sse] is understood in pieces that cut its lines', async () => {
+  it('[P31-lenient-sse] P31: a stream is understood in pieces that cut its lines', async () => {
     const characters = Array.from(
       `data: ${chunk({ content: 'grüß 😀' })}\n\ndata: ${chunk({}, 'stop')}\n\ndata: [DONE]\n\n`,
     );
@@ -221,8 +219,7 @@ describe.each(transports)('usage over %s', transport => {
     });
   });
 
-  // F98
-  it('[R59-usage-normalised] is the same for providers that count cached tokens inside the input and beside it', async () => {
+  it('[R59-usage-normalised] F98: usage is the same for providers that count cached tokens inside the input and beside it', async () => {
     const inside = await usageOf({
       prompt_tokens: 100,
       completion_tokens: 20,

@@ -104,7 +104,7 @@ describe('a run that goes on', () => {
     const state = staged(peer);
     await peer.cancel();
     await peer.finish();
-    const stranger = await startHouse();
+    const stranger = await startHouse({ standing: true });
     try {
       stranger.say({ text: 'both done' });
       const retry = retryOf(peer, { url: stranger.server.url, workspace: new Workspace() });
@@ -260,8 +260,7 @@ describe('a run that goes on', () => {
     await peer.finish();
   });
 
-  // F65
-  it('[R49-resume-continues] goes on after the last finished step and repeats none; a turn that was over only ends', async () => {
+  it('[R49-resume-continues] F65: a resume goes on after the last finished step and repeats none; a turn that was over only ends', async () => {
     house.say({ text: 'I look.', calls: [read('a.txt')] }, { text: 'hi, it says', gate: 'never' });
     const peer = house.peer();
     await peer.open();

@@ -49,8 +49,7 @@ describe('MCP tools', () => {
     },
   };
 
-  // F43: none of them is listed first
-  it('[R60-run-request-carrier] that come in run_request.mcp_tools can be called', async () => {
+  it('[R60-run-request-carrier] F43: MCP tools that come in run_request.mcp_tools can be called, and none is listed first', async () => {
     wasFed(await feed({ mcpTools: { mcpTools: [definition('zoo', 'feed')] } }));
   });
 
@@ -60,7 +59,6 @@ describe('MCP tools', () => {
     expect(peer.all('exec.requestContextArgs')).toEqual([]);
   });
 
-  // X21
   it('[R60-context-result-carrier] that come in request_context_result can be called, and one in several carriers is offered once', async () => {
     wasFed(await feed({}, { tools: [definition('zoo', 'feed')] }));
     wasFed(
@@ -88,7 +86,6 @@ describe('MCP tools', () => {
     });
   });
 
-  // X29, F46
   it('[R61-valid-unique-names] have names that every provider takes, all different, and each leads to its own tool', async () => {
     const long = 'a_tool_whose_name_goes_on_and_on_until_no_provider_would_take_it';
     const odd = [
@@ -115,7 +112,6 @@ describe('MCP tools', () => {
     );
   });
 
-  // P17, F44
   it('[R61-schemas-normalised] have schemas that begin with an object, and integers stay integers', async () => {
     house.say(THEN);
     const schema = fromJson(ValueSchema, {
@@ -173,8 +169,7 @@ describe('a call by another name', () => {
   });
   afterAll(() => house.close());
 
-  // X22
-  it('[R62-unknown-tool-named] that was not offered is an error with the valid names, and no exec', async () => {
+  it('[R62-unknown-tool-named] X22: a tool that was not offered is an error with the valid names, and no exec', async () => {
     house.say(
       {
         calls: [
@@ -192,7 +187,6 @@ describe('a call by another name', () => {
     expect([peer.text, peer.fault]).toEqual(['I see.', undefined]);
   });
 
-  // F32
   it.each<[string, object, string, object]>([
     [
       'read_file',
@@ -269,8 +263,7 @@ describe('what is offered', () => {
     expect(namesOf(house)).toEqual(expect.arrayContaining(['GetMcpTools', 'CallMcpTool', 'mcp_zoo_feed']));
   });
 
-  // P19
-  it('is nothing when the client allows no tools, and then the request has no tools key', async () => {
+  it('P19: nothing is offered when the client allows no tools, and then the request has no tools key', async () => {
     house.say(THEN);
     await house.peer({ headers: { 'x-cursor-agent-allowed-tools': '' } }).turn('hi');
     expect(house.requests[0]!.body).not.toHaveProperty('tools');
@@ -305,7 +298,6 @@ describe.each(transports)('the tools of one answer over %s', transport => {
     expect(peer.faults).toEqual([]);
   });
 
-  // P11
   it('[P09-same-index] are told apart under one index, and interleaved arguments each find their own call', async () => {
     const call = (id: string, index: number) => ({ call: { id, name: 'Read', index } });
     house.say(
@@ -360,7 +352,7 @@ describe('what a tool gives the model', () => {
     expect(all.peer.workspace.files.get('a.txt')).toBe('y and y');
   });
 
-  it('[P22-well-formed-strings] reaches the provider as valid JSON when a result has half a character', async () => {
+  it('[P22-well-formed-strings] P22: what a tool gives reaches the provider as valid JSON when a result has half a character', async () => {
     house.say(
       {
         calls: [
@@ -391,7 +383,7 @@ describe('what a tool gives the model', () => {
     expect(toolTexts(body)[0]).toMatch(/^(😀)+\n… \d+ characters left out …\n(😀)+\nExit code: 0$/u);
   });
 
-  it('[P22-well-formed-strings] has U+FFFD where the history of a client has half a character', async () => {
+  it('[P22-well-formed-strings] P22: a request has U+FFFD where the history of a client has half a character', async () => {
     house.say(THEN);
     const stored =
       '[{"role":"system","content":"s"},{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"Shell","args":{}}]},{"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"Shell","result":"half \\ud83d gone"}]}]';
@@ -400,8 +392,7 @@ describe('what a tool gives the model', () => {
     expect(toolTexts(house.requests[0]!.body)).toEqual(['half \ufffd gone']);
   });
 
-  // F52
-  it('[P24-text-only-model] is a note in place of an image for a model without vision, which is asked to say so', async () => {
+  it('[P24-text-only-model] P24: there is a note in place of an image for a model without vision, which is asked to say so', async () => {
     const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
     const selectedContext = { selectedImages: [{ dataOrBlobId: { case: 'data', value: png }, mimeType: 'image/png' }] };
     house.say(THEN);

@@ -1,32 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reachableBlobs } from '../support/graph.ts';
 import { Peer } from '../support/peer.ts';
-import type { PeerOptions, Way } from '../support/peer.ts';
+import type { PeerOptions } from '../support/peer.ts';
 import { startProvider } from '../support/provider.ts';
 import type { Answer, ChatBody, Provider } from '../support/provider.ts';
 import { startTestServer } from '../support/server.ts';
 import type { TestServer } from '../support/server.ts';
+import { ways } from '../support/ways.ts';
 import { closeConnections } from '../support/wire.ts';
-import type { Transport } from '../support/wire.ts';
-
-interface WayIn {
-  readonly name: string;
-  readonly transport: Transport;
-  readonly way: Way;
-  readonly secure: boolean;
-}
-
-/** Every way into the server; the same engine stands behind all (R1, R2). */
-const ways: readonly WayIn[] = [
-  { name: 'RunSSE over HTTP/1.1', transport: 'h1', way: 'sse', secure: false },
-  { name: 'RunSSE over h2c', transport: 'h2c', way: 'sse', secure: false },
-  { name: 'RunSSE over TLS and HTTP/1.1', transport: 'h1', way: 'sse', secure: true },
-  { name: 'RunSSE over TLS and HTTP/2', transport: 'h2c', way: 'sse', secure: true },
-  { name: 'Run over h2c', transport: 'h2c', way: 'run', secure: false },
-  { name: 'Run over TLS and HTTP/2', transport: 'h2c', way: 'run', secure: true },
-  { name: 'RunPoll over HTTP/1.1', transport: 'h1', way: 'poll', secure: false },
-  { name: 'RunPoll over h2c', transport: 'h2c', way: 'poll', secure: false },
-];
 
 /** Says what the newest user message asks for: `tools`, `big`, `slow`, `fail`, else an echo. */
 function answer({ body }: { body: ChatBody }): Answer {
@@ -62,7 +43,7 @@ describe.each(ways)('$name', ({ transport, way, secure }) => {
   });
   const peer = (options: Partial<PeerOptions> = {}) => new Peer({ url: server.url, transport, way, ...options });
 
-  it('plays a turn with parallel tools and the next one, without a fault on the wire (R1, R2)', async () => {
+  it('F17: plays a turn with parallel tools and the next one, without a fault on the wire (R1, R2)', async () => {
     const first = await peer().turn('use your tools');
     expect(first.fault).toBeUndefined();
     expect(first.text).toBe('looking done with tools');
@@ -74,14 +55,14 @@ describe.each(ways)('$name', ({ transport, way, secure }) => {
     expect([...first.faults, ...second.faults]).toEqual([]);
   });
 
-  it('carries large answers whole and in order', async () => {
+  it('[R2-every-way] carries large answers whole and in order', async () => {
     const big = await peer().turn('big');
     expect(big.text.match(/\d+ x/g)).toEqual(Array.from({ length: 40 }, (_, index) => `${index} x`));
     expect(big.text.match(/x/g)).toHaveLength(40 * 50_000);
     expect(big.faults).toEqual([]);
   });
 
-  it('ends a canceled run with canceled, and the provider is let go', async () => {
+  it('[R2-every-way] ends a canceled run with canceled, and the provider is let go', async () => {
     const slow = peer();
     await slow.open();
     await slow.run('slow');
@@ -93,7 +74,7 @@ describe.each(ways)('$name', ({ transport, way, secure }) => {
     await expect(provider.requests.at(-1)!.closed).resolves.toEqual({ early: true });
   });
 
-  it('tells a failure in the last frame, with its detail', async () => {
+  it('[R2-every-way] tells a failure in the last frame, with its detail', async () => {
     const lost = await peer({ model: 'no-such-model' }).turn('hello');
     expect(lost.fault).toMatchObject({ code: 'invalid_argument', title: 'Unknown model', retryable: false });
   });

@@ -3,7 +3,8 @@ import { Peer } from './peer.ts';
 import type { PeerOptions } from './peer.ts';
 import { startProvider, textOfContent } from './provider.ts';
 import type { Answer, ChatBody, Provider, RecordedRequest } from './provider.ts';
-import { startTestServer } from './server.ts';
+import { findSecrets, tracesOf } from './secret-search.ts';
+import { PLANTED_SECRETS, startTestServer } from './server.ts';
 import type { TestServer, TestServerOptions } from './server.ts';
 import { closeConnections } from './wire.ts';
 import type { Transport } from './wire.ts';
@@ -44,6 +45,7 @@ export async function startHouse({
     },
   });
   const server = await startTestServer({ ...options, provider: provider.baseUrl, ...(standing && { clock }) });
+  const peers: Peer[] = [];
   return {
     provider,
     server,
@@ -55,14 +57,26 @@ export async function startHouse({
     get requests() {
       return provider.requests.slice(mark);
     },
-    peer: more => new Peer({ url: server.url, transport, ...more }),
+    peer(more) {
+      const peer = new Peer({ url: server.url, transport, ...more });
+      peers.push(peer);
+      return peer;
+    },
     async close() {
       closeConnections();
+      // every house is searched for the secrets that its server was given
+      const found = findSecrets(tracesOf(server, peers.filter(isSearched)), PLANTED_SECRETS);
       await server.close();
       await provider.close();
+      if (found.length > 0) throw new Error(`a secret came out: ${found.join('; ')}`);
     },
   };
 }
+
+/** Frames of one client that are searched: a few tests have many thousands, which say the same again and again. */
+const SEARCHED_FRAMES = 2_000;
+
+const isSearched = ({ frames }: Peer) => frames.length <= SEARCHED_FRAMES;
 
 /** Texts of the tool results that a request carries, in order. */
 export function toolTexts({ messages }: ChatBody): string[] {

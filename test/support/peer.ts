@@ -13,7 +13,7 @@ import type {
 } from '@tandem/protocol/agent';
 import { BidiPollRequestSchema, BidiPollResponseSchema, BidiRequestIdSchema } from '@tandem/protocol/aiserver';
 import { createHash, randomUUID } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { APPEND, RUN, RUN_POLL, RUN_SSE, fetchWhole, openCall, streamHeaders, unaryHeaders } from './wire.ts';
 import type { Answered, Call, Transport } from './wire.ts';
 import { Workspace } from './workspace.ts';
@@ -118,6 +118,8 @@ export class Peer {
   on: NonNullable<PeerOptions['on']>;
   onBlob: PeerOptions['onBlob'];
   seqno: number;
+  /** Messages of polls that came compressed. */
+  packedPolls = 0;
   readonly #options: PeerOptions;
   readonly #waiters = new Set<() => void>();
   #cut = false;
@@ -152,16 +154,11 @@ export class Peer {
     const reader = new EnvelopeReader({ maxBytes: 512 * 1024 * 1024 });
     const connection = this.calls.length;
     this.#cut = false;
-    const accept = this.#options.accept;
     const call = openCall({
       url: this.url,
       path: this.way === 'run' ? RUN : RUN_SSE,
       transport: this.transport,
-      headers: streamHeaders({
-        'x-request-id': this.requestId,
-        ...(accept ? { 'connect-accept-encoding': accept } : {}),
-        ...this.#options.headers,
-      }),
+      headers: this.#headers(),
       onData: chunk => {
         try {
           for (const envelope of reader.push(chunk))
@@ -201,7 +198,7 @@ export class Peer {
         url: this.url,
         path: RUN_POLL,
         transport: this.transport,
-        headers: streamHeaders({ 'x-request-id': this.requestId }),
+        headers: this.#headers(),
         onData: chunk => pieces.push(chunk),
       });
     let pieces: Buffer[] = [];
@@ -211,12 +208,14 @@ export class Peer {
       call.end(body);
       await call.closed;
       let isLast = false;
-      for (const { payload, endStream } of new EnvelopeReader({ maxBytes: 512 * 1024 * 1024 }).push(
+      for (const { payload, endStream, compressed } of new EnvelopeReader({ maxBytes: 512 * 1024 * 1024 }).push(
         Buffer.concat(pieces),
       )) {
         if (!endStream) {
-          const { data, eof = false } = fromBinary(BidiPollResponseSchema, payload);
+          const message = compressed ? this.#decompress(payload) : payload;
+          const { data, eof = false } = fromBinary(BidiPollResponseSchema, message);
           isLast ||= eof;
+          if (compressed) this.packedPolls++;
           if (data !== '') this.#frame(Uint8Array.from(Buffer.from(data, 'hex')), 0, connection);
         } else if (isLast || decodeEndStream(payload).fault) {
           this.#frame(Uint8Array.from(payload), 2, connection);
@@ -232,6 +231,19 @@ export class Peer {
     };
     void go(first);
     return first.head;
+  }
+
+  #headers(): Record<string, string> {
+    const { accept, headers } = this.#options;
+    return streamHeaders({
+      'x-request-id': this.requestId,
+      ...(accept ? { 'connect-accept-encoding': accept } : {}),
+      ...headers,
+    });
+  }
+
+  #decompress(payload: Uint8Array): Uint8Array {
+    return this.#options.accept === 'br' ? brotliDecompressSync(payload) : gunzipSync(payload);
   }
 
   /** Takes a message that came another way than this peer's own stream, e.g. in a poll, and answers it. */
@@ -251,7 +263,7 @@ export class Peer {
 
   #frame(payload: Uint8Array, flags: number, connection: number): void {
     const compressed = (flags & 1) !== 0;
-    const plain = compressed ? gunzipSync(payload) : payload;
+    const plain = compressed ? this.#decompress(payload) : payload;
     const base = { index: this.frames.length, flags, bytes: payload.length, compressed, connection };
     if (this.end && this.end.connection === connection) this.faults.push('a frame after the end frame');
     if ((flags & 2) !== 0) {

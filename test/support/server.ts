@@ -6,6 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock } from './manual-clock.ts';
 
+/** What the scripted provider is called with: it may reach that provider and nobody else. */
+export const PLANTED_SECRETS = {
+  'the key of the provider': 'provider-key-do-not-leak',
+  'a header of the provider': 'provider-header-do-not-leak',
+} as const;
+
 /** One line that the server logged. */
 export interface LogLine {
   readonly level: keyof Log;
@@ -53,7 +59,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const file = join(folder, 'tandem.json');
   const scripted = provider && {
     providers: {
-      scripted: { type: 'openai-compatible', baseUrl: provider, apiKey: 'provider-key-do-not-leak', models },
+      scripted: {
+        type: 'openai-compatible',
+        baseUrl: provider,
+        apiKey: PLANTED_SECRETS['the key of the provider'],
+        headers: { 'x-gateway-token': PLANTED_SECRETS['a header of the provider'] },
+        models,
+      },
     },
     defaultModel: 'scripted/test-model',
   };

@@ -41,7 +41,8 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 const UNCHECKED = { rejectUnauthorized: false } as const;
 const secureAgent = new https.Agent({ keepAlive: true, maxSockets: 64, ...UNCHECKED });
 
-function sessionTo(url: string): http2.ClientHttp2Session {
+/** The HTTP/2 connection that calls to this URL share, opened when there is none or when its server takes nothing new on it. */
+export function sessionTo(url: string): http2.ClientHttp2Session {
   const known = sessions.get(url);
   if (known && !known.closed && !known.destroyed) return known;
   const session = http2.connect(url, UNCHECKED);
