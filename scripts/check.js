@@ -14,6 +14,7 @@ const bin = name => join(repository, 'node_modules/.bin', name);
 const projects = [
   ...readdirSync(join(repository, 'packages')).map(name => `packages/${name}`),
   'test',
+  'test/browser',
   'bench',
   'interop',
 ].filter(folder => existsSync(join(repository, folder, 'tsconfig.json')));
