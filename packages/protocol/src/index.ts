@@ -28,6 +28,7 @@ export {
   RequestId,
   RunId,
 } from './ids.ts';
+export { innerNetworks } from './inner-networks.ts';
 export { toWireJson } from './json.ts';
 export type { WireJsonOptions } from './json.ts';
 export { appendBodyBytes, limits } from './limits.ts';

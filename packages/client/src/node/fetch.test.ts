@@ -140,6 +140,9 @@ it.each([
   '::ffff:a00:1',
   '64:ff9b::7f00:1',
   '2002:7f00:1::',
+  '168.63.129.16',
+  '::7f00:1',
+  '::ffff:0:a00:1',
   'nonsense',
 ])('takes %s for a private address', address => expect(isPrivateAddress(address)).toBe(true));
 
