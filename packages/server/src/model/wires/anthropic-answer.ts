@@ -4,6 +4,7 @@ import { originOptions } from '../origin.ts';
 import type { FinishReason, ModelEvent, ModelInfo, Usage } from '../port.ts';
 import type { ServerSentEvent } from '../server-sent-events.ts';
 import { usageOfAnthropic } from '../usage.ts';
+import { nameIn, shownArgs, shownText, thoughtEnd } from './answer-events.ts';
 import { isRecord, readEvent, textIn } from './event-json.ts';
 import type { AnswerReader, StreamError } from './wire.ts';
 
@@ -111,7 +112,7 @@ export class AnthropicAnswer implements AnswerReader {
       case 'tool_use': {
         if (this.#calls >= TOOL_CALLS) return before;
         this.#calls++;
-        const name = textIn(block, 'name').trim() || 'unnamed_tool';
+        const name = nameIn(block);
         const call = { key: String(this.#calls), providerId: textIn(block, 'id'), name };
         this.#blocks.set(index, { kind: 'call', ...call, args: '', whole: block['input'] });
         return [...before, { type: 'tool-start', ...call }];
@@ -125,27 +126,26 @@ export class AnthropicAnswer implements AnswerReader {
     const block = this.#blocks.get(index);
     switch (block?.kind) {
       case 'text': {
-        const text = delta['type'] === 'text_delta' ? this.#halves.push(`${index}`, textIn(delta, 'text')) : '';
-        return text === '' ? [] : [{ type: 'text', text }];
+        const piece = delta['type'] === 'text_delta' ? textIn(delta, 'text') : '';
+        return shownText('text', this.#halves.push(`${index}`, piece));
       }
       case 'thinking': {
         if (delta['type'] === 'signature_delta') block.signature += textIn(delta, 'signature');
         if (delta['type'] !== 'thinking_delta') return [];
         const thinking = textIn(delta, 'thinking');
         block.thinking += thinking;
-        const text = this.#halves.push(`${index}`, thinking);
-        return text === '' ? [] : [{ type: 'reasoning', text }];
+        return shownText('reasoning', this.#halves.push(`${index}`, thinking));
       }
       case 'call': {
         const piece = delta['type'] === 'input_json_delta' ? textIn(delta, 'partial_json') : '';
         block.args += piece;
-        const text = piece === '' ? '' : this.#halves.push(`${index}`, piece);
-        return text === '' ? [] : [{ type: 'tool-args', key: block.key, text }];
+        return shownArgs(block.key, this.#halves.push(`${index}`, piece));
       }
       case undefined:
         return [];
     }
   }
+
   #stop(index: number): ModelEvent[] {
     const block = this.#blocks.get(index);
     if (block === undefined) return [];
@@ -153,14 +153,13 @@ export class AnthropicAnswer implements AnswerReader {
     const rest = this.#halves.rest(`${index}`);
     switch (block.kind) {
       case 'text':
-        return rest === '' ? [] : [{ type: 'text', text: rest }];
+        return shownText('text', rest);
       case 'thinking': {
         const providerOptions = originOptions(this.#model);
         if (block.signature !== '') providerOptions['anthropic'] = { signature: block.signature };
         // thinking that is not shown still goes back with its signature
         if (block.thinking === '') return [{ type: 'redacted-reasoning', data: '', providerOptions }];
-        const shown: ModelEvent[] = rest === '' ? [] : [{ type: 'reasoning', text: rest }];
-        return [...shown, { type: 'reasoning-end', providerOptions }];
+        return thoughtEnd(rest, providerOptions);
       }
       case 'call': {
         const { key, providerId, name } = block;

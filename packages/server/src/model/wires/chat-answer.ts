@@ -5,6 +5,7 @@ import type { ServerSentEvent } from '../server-sent-events.ts';
 import { usageOfChat } from '../usage.ts';
 import type { OwnedPiece, ToolCallPiece } from './chat-tool-calls.ts';
 import { ToolCallPieces } from './chat-tool-calls.ts';
+import { shownArgs, shownText, thoughtEnd } from './answer-events.ts';
 import { isRecord, readEvent, textIn } from './event-json.ts';
 import type { AnswerReader, StreamError } from './wire.ts';
 
@@ -131,8 +132,7 @@ export class ChatAnswer implements AnswerReader {
     if (delta === '') return [];
     if (type === 'text') this.#hasText = true;
     else this.#hasReasoning = true;
-    const text = this.#halves.push(type, delta);
-    const shown: ModelEvent[] = text === '' ? [] : [{ type, text }];
+    const shown = shownText(type, this.#halves.push(type, delta));
     if (this.#showing === type) return shown;
     const ended = this.#end();
     this.#showing = type;
@@ -145,8 +145,7 @@ export class ChatAnswer implements AnswerReader {
     if (type === undefined) return [];
     this.#showing = undefined;
     const rest = this.#halves.rest(type);
-    const shown: ModelEvent[] = rest === '' ? [] : [{ type, text: rest }];
-    return type === 'text' ? shown : [...shown, { type: 'reasoning-end', providerOptions: originOptions(this.#model) }];
+    return type === 'text' ? shownText(type, rest) : thoughtEnd(rest, originOptions(this.#model));
   }
 
   #tell(piece: OwnedPiece | undefined): ModelEvent[] {
@@ -156,9 +155,7 @@ export class ChatAnswer implements AnswerReader {
     if (piece.name !== undefined) {
       events.push({ type: 'tool-start', key, providerId: piece.id ?? '', name: piece.name });
     }
-    const text = piece.text === '' ? '' : this.#halves.push(`call ${key}`, piece.text);
-    if (text !== '') events.push({ type: 'tool-args', key, text });
-    return events;
+    return [...events, ...shownArgs(key, this.#halves.push(`call ${key}`, piece.text))];
   }
 }
 

@@ -1,4 +1,5 @@
 import { TOOL_CALLS } from '../limits.ts';
+import { UNNAMED } from './answer-events.ts';
 
 /** One piece of a tool call as a chat-completions stream sends it; every field may be missing or wrong. */
 export interface ToolCallPiece {
@@ -28,9 +29,6 @@ export interface Call {
   announced: boolean;
   extra?: unknown;
 }
-
-/** The name of a call whose provider never named it. */
-const UNNAMED = 'unnamed_tool';
 
 /**
  * Finds out which call each piece belongs to. The index decides (P11); but a named piece with another id, or with another name,

@@ -4,6 +4,7 @@ import { originOptions } from '../origin.ts';
 import type { FinishReason, ModelEvent, ModelInfo } from '../port.ts';
 import type { ServerSentEvent } from '../server-sent-events.ts';
 import { usageOfConverse } from '../usage.ts';
+import { nameIn, shownArgs, shownText, thoughtEnd } from './answer-events.ts';
 import { isRecord, readEvent, textIn } from './event-json.ts';
 import type { AnswerReader, StreamError } from './wire.ts';
 
@@ -78,7 +79,7 @@ export class ConverseAnswer implements AnswerReader {
     const call = {
       key: String(++this.#calls),
       providerId: textIn(use, 'toolUseId'),
-      name: textIn(use, 'name').trim() || 'unnamed_tool',
+      name: nameIn(use),
     };
     this.#blocks.set(index, { kind: 'call', ...call, args: '' });
     return [...before, { type: 'tool-start', ...call }];
@@ -94,8 +95,7 @@ export class ConverseAnswer implements AnswerReader {
     if (isRecord(toolUse) && block?.kind === 'call') {
       const piece = textIn(toolUse, 'input');
       block.args += piece;
-      const shown = piece === '' ? '' : this.#halves.push(`${index}`, piece);
-      return shown === '' ? [] : [{ type: 'tool-args', key: block.key, text: shown }];
+      return shownArgs(block.key, this.#halves.push(`${index}`, piece));
     }
     return isRecord(reasoningContent) ? this.#think(index, reasoningContent) : [];
   }
@@ -113,8 +113,7 @@ export class ConverseAnswer implements AnswerReader {
   }
 
   #say(type: 'text' | 'reasoning', index: number, delta: string): ModelEvent[] {
-    const text = delta === '' ? '' : this.#halves.push(`${index}`, delta);
-    return text === '' ? [] : [{ type, text }];
+    return shownText(type, this.#halves.push(`${index}`, delta));
   }
 
   #stop(index: number): ModelEvent[] {
@@ -124,13 +123,12 @@ export class ConverseAnswer implements AnswerReader {
     const rest = this.#halves.rest(`${index}`);
     switch (block.kind) {
       case 'text':
-        return rest === '' ? [] : [{ type: 'text', text: rest }];
+        return shownText('text', rest);
       case 'thinking': {
         const providerOptions = originOptions(this.#model);
         if (block.signature !== '') providerOptions['bedrock'] = { signature: block.signature };
         if (block.thinking === '') return [{ type: 'redacted-reasoning', data: block.redacted, providerOptions }];
-        const shown: ModelEvent[] = rest === '' ? [] : [{ type: 'reasoning', text: rest }];
-        return [...shown, { type: 'reasoning-end', providerOptions }];
+        return thoughtEnd(rest, providerOptions);
       }
       case 'call': {
         const { key, providerId, name, args } = block;

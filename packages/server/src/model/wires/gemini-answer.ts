@@ -4,6 +4,7 @@ import { originOptions } from '../origin.ts';
 import type { FinishReason, ModelEvent, ModelInfo } from '../port.ts';
 import type { ServerSentEvent } from '../server-sent-events.ts';
 import { usageOfGemini } from '../usage.ts';
+import { UNNAMED, nameIn, shownText, thoughtEnd } from './answer-events.ts';
 import { isRecord, readEvent, textIn } from './event-json.ts';
 import type { AnswerReader, StreamError } from './wire.ts';
 
@@ -67,13 +68,11 @@ export class GeminiAnswer implements AnswerReader {
     const text = textIn(part, 'text');
     if (part['thought'] === true) {
       this.#isThinking = true;
-      const piece = text === '' ? '' : this.#halves.push('reasoning', text);
-      const shown: ModelEvent[] = piece === '' ? [] : [{ type: 'reasoning', text: piece }];
+      const shown = shownText('reasoning', this.#halves.push('reasoning', text));
       return signature === '' ? shown : [...shown, ...this.#endThought(signature)];
     }
     const ended = text === '' && signature === '' ? [] : this.#endThought();
-    const piece = text === '' ? '' : this.#halves.push('text', text);
-    const shown: ModelEvent[] = piece === '' ? ended : [...ended, { type: 'text', text: piece }];
+    const shown = [...ended, ...shownText('text', this.#halves.push('text', text))];
     return signature === ''
       ? shown
       : [...shown, { type: 'redacted-reasoning', data: '', providerOptions: this.#signed(signature) }];
@@ -83,7 +82,7 @@ export class GeminiAnswer implements AnswerReader {
     if (this.#calls >= TOOL_CALLS) return [];
     const key = String(this.#calls++);
     const providerId = textIn(call, 'id');
-    const name = textIn(call, 'name').trim() || 'unnamed_tool';
+    const name = nameIn(call);
     const args = isRecord(call['args']) ? JSON.stringify(call['args']).toWellFormed() : '{}';
     const options = originOptions(this.#model, providerId === '' ? undefined : providerId);
     const providerOptions = signature === '' ? options : { ...options, google: { thoughtSignature: signature } };
@@ -97,7 +96,7 @@ export class GeminiAnswer implements AnswerReader {
   #unreadableCall(said: string): ModelEvent[] {
     if (this.#calls >= TOOL_CALLS) return [];
     const key = String(this.#calls++);
-    const name = /(?:\bdefault_api\.|\bcall:)(\w+)/.exec(said)?.[1] ?? 'unnamed_tool';
+    const name = /(?:\bdefault_api\.|\bcall:)(\w+)/.exec(said)?.[1] ?? UNNAMED;
     const providerOptions = originOptions(this.#model);
     return [
       { type: 'tool-start', key, providerId: '', name },
@@ -108,10 +107,8 @@ export class GeminiAnswer implements AnswerReader {
   #endThought(signature = ''): ModelEvent[] {
     if (!this.#isThinking) return [];
     this.#isThinking = false;
-    const rest = this.#halves.rest('reasoning');
-    const shown: ModelEvent[] = rest === '' ? [] : [{ type: 'reasoning', text: rest }];
     const providerOptions = signature === '' ? originOptions(this.#model) : this.#signed(signature);
-    return [...shown, { type: 'reasoning-end', providerOptions }];
+    return thoughtEnd(this.#halves.rest('reasoning'), providerOptions);
   }
 
   #signed(signature: string) {

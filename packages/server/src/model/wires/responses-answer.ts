@@ -4,6 +4,7 @@ import { originOptions } from '../origin.ts';
 import type { FinishReason, ModelEvent, ModelInfo } from '../port.ts';
 import type { ServerSentEvent } from '../server-sent-events.ts';
 import { usageOfResponses } from '../usage.ts';
+import { nameIn, shownArgs, shownText, thoughtEnd } from './answer-events.ts';
 import { isRecord, readEvent, textIn } from './event-json.ts';
 import type { AnswerReader, StreamError } from './wire.ts';
 
@@ -91,8 +92,7 @@ export class ResponsesAnswer implements AnswerReader {
   }
 
   #show(type: 'text' | 'reasoning', delta: string): ModelEvent[] {
-    const text = delta === '' ? '' : this.#halves.push(type, delta);
-    return text === '' ? [] : [{ type, text }];
+    return shownText(type, this.#halves.push(type, delta));
   }
 
   /** Each summary of one item begins on a line of its own. */
@@ -108,7 +108,7 @@ export class ResponsesAnswer implements AnswerReader {
   #open(json: Record<string, unknown>, item: Record<string, unknown>): ModelEvent[] {
     if (this.#calls.length >= TOOL_CALLS) return [];
     const key = String(this.#calls.length);
-    const name = textIn(item, 'name').trim() || 'unnamed_tool';
+    const name = nameIn(item);
     const call: Call = { key, providerId: textIn(item, 'call_id'), name, args: '', isDone: false };
     this.#calls.push(call);
     for (const place of placesOf(json, item)) this.#byItem.set(place, call);
@@ -138,8 +138,7 @@ export class ResponsesAnswer implements AnswerReader {
   #grow(call: Call | undefined, piece: string): ModelEvent[] {
     if (call === undefined || call.isDone || piece === '') return [];
     call.args += piece;
-    const text = this.#halves.push(`call ${call.key}`, piece);
-    return text === '' ? [] : [{ type: 'tool-args', key: call.key, text }];
+    return shownArgs(call.key, this.#halves.push(`call ${call.key}`, piece));
   }
 
   #close(json: Record<string, unknown>, item: Record<string, unknown>): ModelEvent[] {
@@ -156,23 +155,19 @@ export class ResponsesAnswer implements AnswerReader {
         return [...started, ...this.#closeCall(call)];
       }
       case 'reasoning': {
-        const rest = this.#halves.rest('reasoning');
-        const shown: ModelEvent[] = rest === '' ? [] : [{ type: 'reasoning', text: rest }];
         const { status: _, ...back } = item;
         const providerOptions = { ...originOptions(this.#model), openai: { item: back } };
-        if (this.#thought.has(id)) return [...shown, { type: 'reasoning-end', providerOptions }];
-        return [...this.#summaryOf(item), ...shown, ...this.#opaque(item, providerOptions)];
+        const whole = this.#thought.has(id) ? [] : this.#summaryOf(item);
+        const rest = this.#halves.rest('reasoning');
+        if (this.#thought.has(id)) return [...whole, ...thoughtEnd(rest, providerOptions)];
+        const data = textIn(item, 'encrypted_content');
+        return [...shownText('reasoning', rest), { type: 'redacted-reasoning', data, providerOptions }];
       }
       case 'message':
-        return this.#said.has(id) ? this.#restOf('text') : this.#wholeText(item);
+        return this.#said.has(id) ? shownText('text', this.#halves.rest('text')) : this.#wholeText(item);
       default:
         return [];
     }
-  }
-
-  #opaque(item: Record<string, unknown>, providerOptions: ReturnType<typeof originOptions>): ModelEvent[] {
-    if (this.#thought.has(textIn(item, 'id'))) return [{ type: 'reasoning-end', providerOptions }];
-    return [{ type: 'redacted-reasoning', data: textIn(item, 'encrypted_content'), providerOptions }];
   }
 
   /** Reasoning that came in no delta. */
@@ -186,12 +181,7 @@ export class ResponsesAnswer implements AnswerReader {
   /** Text that came in no delta. */
   #wholeText(item: Record<string, unknown>): ModelEvent[] {
     const text = textsOf(item['content']).join('');
-    return text === '' ? [] : [{ type: 'text', text: text.toWellFormed() }];
-  }
-
-  #restOf(type: 'text'): ModelEvent[] {
-    const text = this.#halves.rest(type);
-    return text === '' ? [] : [{ type, text }];
+    return shownText('text', text.toWellFormed());
   }
 
   #closeCall(call: Call): ModelEvent[] {
