@@ -391,4 +391,50 @@ describe('an action that comes late', () => {
     expect(textsOf(house.requests[1]!.body, 'user').at(-1)).toBe('the tests are green');
     expect(toolTexts(house.requests[1]!.body)).toHaveLength(1);
   });
+
+  it('takes a message of the user that comes then with all that it brings, and refuses what has nothing in it', async () => {
+    house.say({ calls: [READ] }, { text: 'noted' });
+    const send = (injectionId: string, userMessage: object) =>
+      peer.send({
+        case: 'conversationAction',
+        value: {
+          action: {
+            case: 'injectContextAction',
+            value: {
+              injectionId,
+              expectedRunId: peer.runId,
+              payload: { case: 'userContext', value: { userMessage } },
+            },
+          },
+        },
+      });
+    const lost = new Uint8Array(32).fill(7);
+    const peer: Peer = house.peer({
+      on: {
+        readArgs: async exec => {
+          await send('nothing', {});
+          await send('lost', { textBlobId: lost });
+          await send('whole', {
+            text: 'and this',
+            selectedContext: { files: [{ path: '/a.txt', content: 'attached' }] },
+          });
+          await exec.auto();
+        },
+      },
+    });
+    await peer.turn('read');
+    expect(peer.fault).toBeUndefined();
+    const told = peer
+      .updates('contextInjectionState')
+      .map(({ injectionId, state }) => [injectionId, state?.state.case, state?.state.value] as const);
+    expect(told.map(([id, state]) => [id, state])).toEqual([
+      ['nothing', 'rejected'],
+      ['lost', 'rejected'],
+      ['whole', 'delivered'],
+    ]);
+    expect(told[1]![2]).toMatchObject({ reason: expect.stringContaining('07'.repeat(32)) });
+    const last = textsOf(house.requests[1]!.body, 'user').at(-1);
+    expect(last).toContain('attached');
+    expect(last).toContain('and this');
+  });
 });

@@ -8,7 +8,7 @@ import type { Outbox } from '../bridge/outbox.ts';
 export class Injections {
   readonly #outbox: Outbox;
   readonly #runId: string;
-  #queued: InjectContextAction[] = [];
+  readonly #queued: InjectContextAction[] = [];
 
   constructor(outbox: Outbox, runId: string) {
     this.#outbox = outbox;
@@ -17,24 +17,19 @@ export class Injections {
 
   add(action: InjectContextAction): void {
     if (action.expectedRunId !== '' && action.expectedRunId !== this.#runId) {
-      const reason = `It was meant for run ${action.expectedRunId}; this is run ${this.#runId}.`;
-      this.#tell(action, { case: 'rejected', value: { $typeName: 'agent.v1.ContextInjectionRejected', reason } });
-    } else if (action.payload.case === undefined) {
-      this.#tell(action, {
-        case: 'rejected',
-        value: { $typeName: 'agent.v1.ContextInjectionRejected', reason: 'It has no content.' },
-      });
-    } else this.#queued.push(action);
+      this.#reject(action, `It was meant for run ${action.expectedRunId}; this is run ${this.#runId}.`);
+    } else if (!hasContent(action)) this.#reject(action, 'It has no content.');
+    else this.#queued.push(action);
   }
 
-  /** Takes what is queued, to be delivered now. */
-  take(): InjectContextAction[] {
-    const taken = this.#queued;
-    this.#queued = [];
-    return taken;
+  /** What came first of all that waits. */
+  get first(): InjectContextAction | undefined {
+    return this.#queued[0];
   }
 
+  /** The first one is in the history. */
   delivered(action: InjectContextAction, now: number): void {
+    this.#queued.shift();
     this.#tell(action, {
       case: 'delivered',
       value: {
@@ -46,9 +41,15 @@ export class Injections {
     });
   }
 
+  /** The first one cannot be taken. */
+  rejected(action: InjectContextAction, reason: string): void {
+    this.#queued.shift();
+    this.#reject(action, reason);
+  }
+
   /** The run is over: what was not delivered is for the next turn. */
   close(): void {
-    for (const action of this.take()) {
+    for (const action of this.#queued.splice(0)) {
       this.#tell(action, {
         case: 'queuedForNextTurn',
         value: { $typeName: 'agent.v1.ContextInjectionQueuedForNextTurn' },
@@ -56,8 +57,21 @@ export class Injections {
     }
   }
 
+  #reject(action: InjectContextAction, reason: string): void {
+    this.#tell(action, { case: 'rejected', value: { $typeName: 'agent.v1.ContextInjectionRejected', reason } });
+  }
+
   #tell(action: InjectContextAction, state: ContextInjectionState['state']): void {
     const value = create(ContextInjectionStateUpdateSchema, { injectionId: action.injectionId, state: { state } });
     this.#outbox.append(updateMessage({ case: 'contextInjectionState', value }));
   }
+}
+
+/** Whether anything of it would reach the model. */
+function hasContent({ payload }: InjectContextAction): boolean {
+  if (payload.case === 'systemContext') return payload.value.content !== '';
+  const message = payload.case === 'userContext' ? payload.value.userMessage : undefined;
+  if (!message) return false;
+  const { text, textBlobId, selectedContext, hookAdditionalContexts } = message;
+  return text !== '' || !!textBlobId?.length || selectedContext !== undefined || hookAdditionalContexts.length > 0;
 }

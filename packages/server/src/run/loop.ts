@@ -1,5 +1,7 @@
-import { fault } from '@tandem/protocol';
+import { Fault, fault } from '@tandem/protocol';
+import type { InjectContextAction } from '@tandem/protocol/agent';
 import type { ModelMessage } from '@tandem/protocol/message';
+import type { RunBlobs } from '../conversation/blobs.ts';
 import { writePending } from '../conversation/pending-calls.ts';
 import { MODEL_CALLS_PER_TURN } from '../limits.ts';
 import type { Answer } from './answer.ts';
@@ -9,6 +11,7 @@ import { noteMessage } from './note.ts';
 import { readCall, runRound } from './tool-round.ts';
 import type { RoundCall } from './tool-round.ts';
 import type { Turn } from './turn.ts';
+import { userModelMessage } from './user-message.ts';
 
 const CUT_CALL =
   'The output limit was reached before this call was complete, so it did not run. Make it again with shorter arguments, or in several smaller steps.';
@@ -28,7 +31,7 @@ export async function loop(turn: Turn): Promise<void> {
         },
       );
     }
-    deliverInjections(turn);
+    await deliverInjections(turn);
     const modelCallId = identity.uuid();
     const answer = await callModel(turn, modelCallId);
     const calls = answer.calls.map(({ callId, name, args }) => readCall(tools, callId, name, args));
@@ -76,19 +79,23 @@ export async function loop(turn: Turn): Promise<void> {
 }
 
 /** Takes what was injected meanwhile into the history, right before the model is asked (R65). */
-function deliverInjections(turn: Turn): void {
-  const { injections, history, services } = turn.parts;
-  for (const action of injections.take()) {
-    const { payload } = action;
-    const text =
-      payload.case === 'userContext'
-        ? (payload.value.userMessage?.text ?? '')
-        : payload.case === 'systemContext'
-          ? payload.value.content
-          : '';
-    history.append({ role: 'user', content: text });
+async function deliverInjections({ parts: { injections, history, services, blobs } }: Turn): Promise<void> {
+  for (let action = injections.first; action; action = injections.first) {
+    try {
+      history.append(await injectedMessage(action, blobs));
+    } catch (error) {
+      if (!(error instanceof Fault) || error.name_ !== 'blob_missing') throw error;
+      injections.rejected(action, error.detail);
+      continue;
+    }
     injections.delivered(action, services.clock.now());
   }
+}
+
+async function injectedMessage({ payload }: InjectContextAction, blobs: RunBlobs): Promise<ModelMessage> {
+  if (payload.case === 'userContext' && payload.value.userMessage)
+    return userModelMessage(payload.value.userMessage, blobs);
+  return { role: 'user', content: payload.case === 'systemContext' ? payload.value.content : '' };
 }
 
 /** A round of tools: cards start, the pending batch is published, the calls run, then results and history are published. */
