@@ -35,12 +35,7 @@ describe('token details', () => {
       { role: 'assistant' as const, content: 'hi' },
       { role: 'tool' as const, content: 'result' },
     ];
-    const sizes = measurePrompt(
-      messages,
-      100,
-      ({ content }) => (content as string).length,
-      ({ content }) => content === 'note',
-    );
+    const sizes = measurePrompt(messages, 100, ({ content }) => content === 'note');
     expect(Object.fromEntries(sizes.map(({ id, characters }) => [id, characters]))).toEqual({
       system: 2,
       tools: 100,

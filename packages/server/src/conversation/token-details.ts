@@ -24,10 +24,19 @@ const LABELS = {
   results: 'Tool results',
 } as const;
 
+/** A message is counted once, in whatever turn: the messages of a conversation at work stay in memory. */
+const counted = new WeakMap<ModelMessage, number>();
+
 /** Characters of a message: its texts, and what its other parts are as JSON. */
-export function charactersOf({ content }: ModelMessage): number {
+export function charactersOf(message: ModelMessage): number {
+  const { content } = message;
   if (typeof content === 'string') return content.length;
-  return content.reduce((sum, part) => sum + charactersOfPart(part), 0);
+  let characters = counted.get(message);
+  if (characters === undefined) {
+    characters = content.reduce((sum, part) => sum + charactersOfPart(part), 0);
+    counted.set(message, characters);
+  }
+  return characters;
 }
 
 function charactersOfPart(part: MessagePart): number {
@@ -40,7 +49,6 @@ function charactersOfPart(part: MessagePart): number {
 export function measurePrompt(
   messages: readonly ModelMessage[],
   toolCharacters: number,
-  sizeOf: (message: ModelMessage) => number,
   isNote: (message: ModelMessage) => boolean,
 ): PromptSize[] {
   const sizes = { system: 0, tools: toolCharacters, context: 0, conversation: 0, results: 0 };
@@ -53,7 +61,7 @@ export function measurePrompt(
           : isNote(message)
             ? 'context'
             : 'conversation';
-    sizes[kind] += sizeOf(message);
+    sizes[kind] += charactersOf(message);
   }
   return Object.entries(sizes).map(([id, characters]) => ({
     id,

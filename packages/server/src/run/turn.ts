@@ -62,7 +62,6 @@ export class Turn {
   answering: Model;
   readonly images: TurnImages;
   readonly #toolCharacters: number;
-  readonly #sizes = new WeakMap<ModelMessage, number>();
   /** What the state said of its tokens, and what we would have estimated for the same messages. */
   readonly #brought: { tokens: number; estimated: number };
 
@@ -71,7 +70,11 @@ export class Turn {
     this.answering = parts.model;
     const { blobs, checkpoint, history, tools } = parts;
     this.turns = Turns.after(blobs, checkpoint.state.turns);
-    this.images = new TurnImages(parts.model.info, history.messages.length, text => this.notice(text));
+    this.images = new TurnImages(
+      () => this.answering.info,
+      history.messages.length,
+      text => this.notice(text),
+    );
     this.#toolCharacters = JSON.stringify(tools.definitions).length;
     const tokens = history.messages.length > 0 ? (checkpoint.state.tokenDetails?.usedTokens ?? 0) : 0;
     this.#brought = { tokens, estimated: estimateTokens(this.#measure()) };
@@ -143,16 +146,6 @@ export class Turn {
 
   #measure(): PromptSize[] {
     const { messages } = this.parts.history;
-    return measurePrompt(messages, this.#toolCharacters, this.#sizeOf, message => noteKindOf(message) !== undefined);
+    return measurePrompt(messages, this.#toolCharacters, message => noteKindOf(message) !== undefined);
   }
-
-  /** Characters of a message, counted once. */
-  readonly #sizeOf = (message: ModelMessage): number => {
-    let size = this.#sizes.get(message);
-    if (size === undefined) {
-      size = charactersOf(message);
-      this.#sizes.set(message, size);
-    }
-    return size;
-  };
 }
