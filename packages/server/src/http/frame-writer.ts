@@ -9,7 +9,7 @@ import type { Response } from './listen.ts';
 /** Codecs of frames; the response names the one in use (R5). */
 export type FrameCodec = 'identity' | 'gzip' | 'br';
 
-/** The codec for a reader that named these in `connect-accept-encoding`; none named, none used. */
+/** The codec for a client that named these in `connect-accept-encoding` or `accept-encoding`; none named, none used. */
 export function chooseCodec(accepted: string | string[] | undefined): FrameCodec {
   const named = String(accepted ?? '')
     .split(',')
@@ -25,13 +25,17 @@ const HEAD = limits.envelopeHeadBytes;
 /** Quality 4: the default of 11 takes a hundred times as long for a tenth less. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-function compress(frame: Frame, codec: FrameCodec): Frame {
+/** Bytes as a codec has them: fast before small. */
+export function packBytes(bytes: Uint8Array, codec: Exclude<FrameCodec, 'identity'>): Buffer {
+  return codec === 'br' ? brotliCompressSync(bytes, BROTLI) : gzipSync(bytes, { level: constants.Z_BEST_SPEED });
+}
+
+function compress(frame: Frame, codec: Exclude<FrameCodec, 'identity'>): Frame {
   const size = frame.length - HEAD;
   if (size < limits.compressFromBytes || size > COMPRESS_TO_BYTES) return frame;
   if (frameBytes(frame) !== frame.length) return frame; // several small ones
   const payload = frame.subarray(HEAD);
-  const packed =
-    codec === 'br' ? brotliCompressSync(payload, BROTLI) : gzipSync(payload, { level: constants.Z_BEST_SPEED });
+  const packed = packBytes(payload, codec);
   return packed.length < size ? encodeEnvelope(packed, (frame[0] ?? 0) | FLAG_COMPRESSED) : frame;
 }
 

@@ -1,11 +1,11 @@
 import { create, fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { fault } from '@tandem/protocol';
+import { encodeEnvelope, fault, limits } from '@tandem/protocol';
 import type { Code, Fault } from '@tandem/protocol';
-import { constants, brotliCompressSync, gzipSync } from 'node:zlib';
-import { limits } from '@tandem/protocol';
+import { COMPRESS_TO_BYTES } from '../limits.ts';
 import { bearerOf } from './bearer.ts';
 import { readBody } from './body.ts';
+import { chooseCodec, packBytes } from './frame-writer.ts';
 import type { Request, Response } from './listen.ts';
 import { reply } from './reply.ts';
 import type { RouteContext } from './routes.ts';
@@ -22,6 +22,9 @@ export interface Unary<In extends DescMessage, Out extends DescMessage> {
 }
 
 type Wire = 'proto' | 'json' | 'grpc-web';
+
+/** The flag of the frame that says how a gRPC-web call went. */
+const GRPC_WEB_TRAILERS = 0x80;
 
 const GRPC_WEB = /^application\/grpc-web(\+proto)?\s*(;|$)/;
 
@@ -73,26 +76,14 @@ function send<Out extends DescMessage>(
       response,
       200,
       'application/grpc-web+proto',
-      Buffer.concat([grpcWebFrame(0, plain), grpcWebFrame(0x80, Buffer.from('grpc-status: 0\r\n'))]),
+      Buffer.concat([encodeEnvelope(plain), encodeEnvelope(Buffer.from('grpc-status: 0\r\n'), GRPC_WEB_TRAILERS)]),
     );
     return;
   }
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  const codec =
-    plain.length < limits.compressFromBytes
-      ? undefined
-      : /\bgzip\b/.test(accepted)
-        ? 'gzip'
-        : /\bbr\b/.test(accepted)
-          ? 'br'
-          : undefined;
-  if (codec) response.setHeader('content-encoding', codec);
-  const body =
-    codec === 'gzip'
-      ? gzipSync(plain)
-      : codec === 'br'
-        ? brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
-        : plain;
+  const isWorthIt = plain.length >= limits.compressFromBytes && plain.length <= COMPRESS_TO_BYTES;
+  const codec = isWorthIt ? chooseCodec(request.headers['accept-encoding']) : 'identity';
+  if (codec !== 'identity') response.setHeader('content-encoding', codec);
+  const body = codec === 'identity' ? plain : packBytes(plain, codec);
   reply(response, 200, wire === 'json' ? 'application/json' : 'application/proto', body);
 }
 
@@ -124,7 +115,7 @@ const GRPC_CODES: readonly Code[] = [
 /** Answers a gRPC-web call with what went wrong; the text is percent-encoded, as trailers are. */
 export function replyGrpcWebFault(response: Response, { code, detail }: Fault): void {
   const trailers = `grpc-status: ${GRPC_CODES.indexOf(code) + 1}\r\ngrpc-message: ${encodeURIComponent(detail.toWellFormed())}\r\n`;
-  reply(response, 200, 'application/grpc-web+proto', grpcWebFrame(0x80, Buffer.from(trailers)));
+  reply(response, 200, 'application/grpc-web+proto', encodeEnvelope(Buffer.from(trailers), GRPC_WEB_TRAILERS));
 }
 
 function grpcWebPayload(body: Uint8Array): Uint8Array {
@@ -133,11 +124,4 @@ function grpcWebPayload(body: Uint8Array): Uint8Array {
     throw fault('malformed_message', 'The body is no uncompressed gRPC-web frame.');
   }
   return body.subarray(5, 5 + length);
-}
-
-function grpcWebFrame(flags: number, payload: Uint8Array): Buffer {
-  const head = Buffer.alloc(5);
-  head[0] = flags;
-  head.writeUInt32BE(payload.length, 1);
-  return Buffer.concat([head, payload]);
 }

@@ -257,10 +257,7 @@ export class Registry {
 
   /** Takes no new runs; resolves when the last one is over, or after `ms`, when the rest was ended retryably. */
   async drain(ms: number): Promise<void> {
-    const reason = fault(
-      'shutting_down',
-      'The server is shutting down. The run can be resumed from its last checkpoint.',
-    );
+    const reason = shuttingDown();
     this.#closing = reason;
     for (const { stream } of [...this.#streams.values()]) if (stream.state.tag === 'waiting') stream.end(reason);
     if (this.#running.size > 0) {
@@ -280,10 +277,7 @@ export class Registry {
 
   /** Ends every stream at once. */
   stop(): void {
-    const reason = (this.#closing ??= fault(
-      'shutting_down',
-      'The server is shutting down. The run can be resumed from its last checkpoint.',
-    ));
+    const reason = (this.#closing ??= shuttingDown());
     for (const { stream } of [...this.#streams.values()]) stream.fail(reason);
     this.#cancelSweep();
   }
@@ -298,3 +292,6 @@ function refuseStream(): never {
 
 const keyOf = (owner: string, name: string) => `${owner}\0${name}`;
 const digest = (bytes: Uint8Array) => hash('sha256', bytes, 'buffer');
+
+const shuttingDown = () =>
+  fault('shutting_down', 'The server is shutting down. The run can be resumed from its last checkpoint.');
